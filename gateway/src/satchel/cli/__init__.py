@@ -1,0 +1,1 @@
+"""The satchel command: a thin client, and the launcher of the services."""

@@ -1,0 +1,1 @@
+"""The gateway translates REST and MCP into gRPC; it decides nothing about memory."""

@@ -1,0 +1,1 @@
+"""The allocator recalls the most useful memories that fit in a token budget."""

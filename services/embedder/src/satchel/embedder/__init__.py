@@ -1,0 +1,1 @@
+"""The embedder turns texts into vectors and keeps nothing."""

@@ -1,0 +1,1 @@
+"""The index is a nearest-neighbour view of the store, rebuilt from it at any time."""

@@ -1,0 +1,1 @@
+"""Process plumbing that every Satchel service shares; it knows no domain nouns."""

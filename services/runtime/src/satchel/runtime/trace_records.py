@@ -1,0 +1,88 @@
+"""Provides finished spans as plain data, and their compact form in gRPC metadata.
+
+The form is a zlib-compressed JSON array with one array a span:
+``[name, span id, parent id, service, start, duration, failure, attributes]``, times in microseconds.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+AttributeValue: TypeAlias = str | bool | int | float
+
+# gRPC allows 8 KiB of metadata by default; base64 adds a third, and the error details need room too.
+MAX_ENCODED_BYTES = 4608
+_MAX_DECODED_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRecord:
+    """A finished span.
+
+    Ids are lower-case hexadecimal (16 digits); ``parent_id`` is empty for a root. ``start_ns`` is Unix time.
+    ``failure`` is empty after success, else a status code or a type name.
+    """
+
+    name: str
+    span_id: str
+    parent_id: str
+    service: str
+    start_ns: int
+    duration_ns: int
+    failure: str = ""
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+
+
+def encode_spans(spans: Sequence[SpanRecord], max_bytes: int = MAX_ENCODED_BYTES) -> bytes:
+    """Encode spans into at most ``max_bytes``; what does not fit is dropped, shortest spans first."""
+    kept = sorted(spans, key=lambda span: -span.duration_ns)
+    encoded = _compress(kept)
+    while kept and len(encoded) > max_bytes:
+        # The size is close to linear in the number of spans: aim just below the limit.
+        kept = kept[: min(len(kept) - 1, len(kept) * max_bytes // len(encoded))]
+        encoded = _compress(kept)
+    return encoded
+
+
+def decode_spans(data: bytes) -> tuple[SpanRecord, ...]:
+    """Decode what `encode_spans` made; anything else gives no spans, as a trace is never worth an error."""
+    try:
+        rows = json.loads(zlib.decompressobj().decompress(data, _MAX_DECODED_BYTES))
+        return tuple(_from_row(row) for row in rows)
+    except (zlib.error, ValueError, TypeError, KeyError):
+        return ()
+
+
+def _compress(spans: Sequence[SpanRecord]) -> bytes:
+    rows = [
+        [
+            span.name,
+            span.span_id,
+            span.parent_id,
+            span.service,
+            span.start_ns // 1000,
+            span.duration_ns // 1000,
+            span.failure,
+            dict(span.attributes),
+        ]
+        for span in spans
+    ]
+    return zlib.compress(json.dumps(rows, separators=(",", ":"), ensure_ascii=False).encode(), 6)
+
+
+def _from_row(row: Sequence[object]) -> SpanRecord:
+    name, span_id, parent_id, service, start_us, duration_us, failure, attributes = row
+    if not isinstance(start_us, int) or not isinstance(duration_us, int) or not isinstance(attributes, dict):
+        raise TypeError
+    return SpanRecord(
+        name=str(name),
+        span_id=str(span_id),
+        parent_id=str(parent_id),
+        service=str(service),
+        start_ns=start_us * 1000,
+        duration_ns=duration_us * 1000,
+        failure=str(failure),
+        attributes=attributes,
+    )

@@ -1,0 +1,1 @@
+"""The store holds the truth: memories, passages, full text, links and the change feed."""
