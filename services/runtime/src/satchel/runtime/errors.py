@@ -93,7 +93,13 @@ class ServiceError(Exception):
         self.message = message
         self.retry_after_s = retry_after_s
         self.violations = tuple(violations)
-        self.metadata: dict[str, str] = {key: _text(value) for key, value in metadata.items()}
+        self.metadata: dict[str, str] = {}
+        self.add_metadata(metadata)
+
+    def add_metadata(self, metadata: Mapping[str, object]) -> None:
+        """Add what a machine may want to know; values become text."""
+        for key, value in metadata.items():
+            self.metadata[key] = _text(value)
 
 
 class InvalidRequest(ServiceError):
@@ -113,8 +119,9 @@ class InvalidRequest(ServiceError):
             "actual": first.actual,
             "remedy": first.remedy,
         }
-        known = {key: value for key, value in details.items() if value}
-        super().__init__(_sentences(violations), violations=violations, **{**known, **metadata})
+        super().__init__(_sentences(violations), violations=violations)
+        self.add_metadata({key: value for key, value in details.items() if value})
+        self.add_metadata(metadata)
         self.reason = first.reason
 
     @classmethod
@@ -171,7 +178,8 @@ class PermissionDenied(ServiceError):
     reason = "ERROR_REASON_PERMISSION_DENIED"
 
     def __init__(self, message: str, **metadata: object) -> None:
-        super().__init__(message, **metadata)
+        super().__init__(message)
+        self.add_metadata(metadata)
 
 
 class Overloaded(ServiceError):
@@ -224,7 +232,8 @@ class PeerUnavailable(ServiceError):
         retry_after_s: float | None = 1.0,
         **metadata: object,
     ) -> None:
-        super().__init__(message, retry_after_s=retry_after_s, **metadata)
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.add_metadata(metadata)
 
 
 class ShuttingDown(ServiceError):

@@ -6,6 +6,7 @@ ever longer queue.
 
 import asyncio
 import contextvars
+import functools
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -58,7 +59,7 @@ class BoundedExecutor:
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
         self._pending += 1
-        future = self._pool.submit(context.run, fn, *args, **kwargs)
+        future = self._pool.submit(context.run, functools.partial(fn, *args, **kwargs))
         future.add_done_callback(lambda done: self._on_done(loop, done))
         return await asyncio.wrap_future(future, loop=loop)
 

@@ -8,25 +8,19 @@
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import (
-    BatchSpanProcessor,
-    ConsoleSpanExporter,
-    SimpleSpanProcessor,
-    SpanExporter,
-)
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
-
 from satchel.runtime.trace_records import AttributeValue, SpanRecord
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
 
 # Attribute names. Upstream conventions win; those of our own begin with "satchel.".
 RPC_SYSTEM = "rpc.system"
@@ -234,7 +228,7 @@ def current_span_id() -> str:
     return f"{found.span_id:016x}" if found.is_valid else ""
 
 
-def setup_telemetry(service_name: str, *, exporter: SpanExporter | None = None) -> Callable[[], None]:
+def setup_telemetry(service_name: str, *, exporter: "SpanExporter | None" = None) -> Callable[[], None]:
     """Name this process in traces and export spans if OTEL_* variables ask for it.
 
     Exports when ``OTEL_TRACES_EXPORTER`` names an exporter (``otlp`` or ``console``) or
@@ -244,52 +238,28 @@ def setup_telemetry(service_name: str, *, exporter: SpanExporter | None = None) 
     """
     previous = (_tracing.tracer, _tracing.service)
     _tracing.service = service_name
-    chosen = exporter or _exporter_from_environment()
-    if chosen is None:
-        return lambda: None
-    provider = TracerProvider(
-        resource=Resource.create({"service.name": service_name}), shutdown_on_exit=False
-    )
-    if exporter is None:
-        provider.add_span_processor(BatchSpanProcessor(chosen))
-        trace.set_tracer_provider(provider)
-    else:
-        provider.add_span_processor(SimpleSpanProcessor(chosen))
-    _tracing.tracer = provider.get_tracer("satchel")
+    provider = None
+    if exporter is not None or _is_export_wanted(os.environ):
+        # The SDK is slow to import and rarely wanted.
+        from satchel.runtime.exporters import make_provider  # noqa: PLC0415
+
+        provider = make_provider(service_name, exporter, os.environ)
+        _tracing.tracer = provider.get_tracer("satchel")
 
     def shutdown() -> None:
         _tracing.tracer, _tracing.service = previous
-        provider.shutdown()
+        if provider is not None:
+            provider.shutdown()
 
     return shutdown
 
 
-def _exporter_from_environment() -> SpanExporter | None:
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
-        return None
-    named = os.environ.get("OTEL_TRACES_EXPORTER", "")
-    endpoint = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get(
-        "OTEL_EXPORTER_OTLP_ENDPOINT"
-    )
-    if named == "none" or not (named or endpoint):
-        return None
-    if named == "console":
-        return ConsoleSpanExporter()
-    return _otlp_exporter()
-
-
-def _otlp_exporter() -> SpanExporter:
-    # The exporters are slow to import and rarely wanted, hence here.
-    protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get(
-        "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"
-    )
-    if protocol.startswith("http"):
-        from opentelemetry.exporter.otlp.proto.http import trace_exporter as http  # noqa: PLC0415
-
-        return http.OTLPSpanExporter()
-    from opentelemetry.exporter.otlp.proto.grpc import trace_exporter as grpc  # noqa: PLC0415
-
-    return grpc.OTLPSpanExporter()
+def _is_export_wanted(environ: Mapping[str, str]) -> bool:
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    named = environ.get("OTEL_TRACES_EXPORTER", "")
+    endpoint = environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+    return named != "none" and bool(named or endpoint)
 
 
 def _start_otel_span(

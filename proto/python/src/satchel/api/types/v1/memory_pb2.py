@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!satchel/api/types/v1/memory.proto\x12\x14satchel.api.types.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\"q\n\nCausalLink\x12\x19\n\tmemory_id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x36\n\x08relation\x18\x02 \x01(\x0e\x32$.satchel.api.types.v1.CausalRelation\x12\x10\n\x08outgoing\x18\x03 \x01(\x08\"\xf2\x01\n\x0b\x46ingerprint\x12.\n\x04type\x18\x01 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x10\n\x08subjects\x18\x02 \x03(\t\x12\x10\n\x08\x65ntities\x18\x03 \x03(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x04 \x01(\t\x12\x10\n\x08rejected\x18\x05 \x03(\t\x12\x0f\n\x07reasons\x18\x06 \x03(\t\x12\x10\n\x08\x61ssignee\x18\x07 \x01(\t\x12\x11\n\tvalidator\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65\x61\x64line\x18\t \x01(\t\x12\x0f\n\x07negated\x18\n \x01(\x08\x12\x12\n\nfact_count\x18\x0b \x01(\x05\"C\n\nTokenCosts\x12\x10\n\x08verbatim\x18\x01 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\x05\x12\x0e\n\x06header\x18\x03 \x01(\x05\"|\n\x11\x45pisodicComponent\x12\x1a\n\nevent_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x16\n\x05\x61\x63tor\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"x\n\x11SemanticComponent\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x03 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\x12\x17\n\x06source\x18\x04 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"f\n\x13ProceduralComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x05steps\x18\x03 \x03(\tB\n\xca\x8c\x19\x06\x10\x88\'H\xc8\x01\"\x7f\n\x11ResourceComponent\x12\x16\n\x05title\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1d\n\rresource_type\x18\x03 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x19\n\x07\x63ontent\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"_\n\x0eVaultComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x17\n\x06source\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x18\n\x07\x63\x61ption\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"M\n\rCoreComponent\x12\x15\n\x05label\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12%\n\x05limit\x18\x02 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xf0@\"\xf7\x02\n\tComponent\x12;\n\x08\x65pisodic\x18\x01 \x01(\x0b\x32\'.satchel.api.types.v1.EpisodicComponentH\x00\x12;\n\x08semantic\x18\x02 \x01(\x0b\x32\'.satchel.api.types.v1.SemanticComponentH\x00\x12?\n\nprocedural\x18\x03 \x01(\x0b\x32).satchel.api.types.v1.ProceduralComponentH\x00\x12;\n\x08resource\x18\x04 \x01(\x0b\x32\'.satchel.api.types.v1.ResourceComponentH\x00\x12\x35\n\x05vault\x18\x05 \x01(\x0b\x32$.satchel.api.types.v1.VaultComponentH\x00\x12\x33\n\x04\x63ore\x18\x06 \x01(\x0b\x32#.satchel.api.types.v1.CoreComponentH\x00\x42\x06\n\x04kind\"\xf3\x06\n\x06Memory\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x0f\n\x07project\x18\x02 \x01(\t\x12\x0c\n\x04wing\x18\x03 \x01(\t\x12\x0c\n\x04room\x18\x04 \x01(\t\x12\x0c\n\x04path\x18\x05 \x01(\t\x12.\n\x04type\x18\x06 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x32\n\tcomponent\x18\x07 \x01(\x0b\x32\x1f.satchel.api.types.v1.Component\x12\r\n\x05title\x18\x08 \x01(\t\x12\x0f\n\x07summary\x18\t \x01(\t\x12\x0f\n\x07\x63ontent\x18\n \x01(\t\x12\x0c\n\x04tags\x18\x0b \x03(\t\x12)\n\x08metadata\x18\x0c \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x12\n\nsession_id\x18\r \x01(\t\x12\x15\n\rsession_order\x18\x0e \x01(\x03\x12/\n\x0boccurred_at\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06source\x18\x12 \x01(\t\x12\x36\n\x0bsensitivity\x18\x13 \x01(\x0e\x32!.satchel.api.types.v1.Sensitivity\x12\x30\n\x05state\x18\x14 \x01(\x0e\x32!.satchel.api.types.v1.MemoryState\x12\x0f\n\x07version\x18\x15 \x01(\x03\x12\x10\n\x08revision\x18\x16 \x01(\x03\x12\x36\n\x0b\x66ingerprint\x18\x17 \x01(\x0b\x32!.satchel.api.types.v1.Fingerprint\x12\x35\n\x0btoken_costs\x18\x18 \x01(\x0b\x32 .satchel.api.types.v1.TokenCosts\x12\x37\n\tembedding\x18\x19 \x01(\x0e\x32$.satchel.api.types.v1.EmbeddingState\x12\x36\n\x0c\x63\x61usal_links\x18\x1a \x03(\x0b\x32 .satchel.api.types.v1.CausalLink\x12\x13\n\x0btoken_count\x18\x1b \x01(\x05*\xae\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14MEMORY_TYPE_DECISION\x10\x01\x12\x14\n\x10MEMORY_TYPE_FACT\x10\x02\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x03\x12\x1c\n\x18MEMORY_TYPE_SESSION_NOTE\x10\x04\x12\x19\n\x15MEMORY_TYPE_DEBUG_LOG\x10\x05*y\n\x0bMemoryState\x12\x1c\n\x18MEMORY_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_STATE_ACTIVE\x10\x01\x12\x19\n\x15MEMORY_STATE_ARCHIVED\x10\x02\x12\x18\n\x14MEMORY_STATE_DELETED\x10\x03*l\n\x0e\x45mbeddingState\x12\x1f\n\x1b\x45MBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x45MBEDDING_STATE_PENDING\x10\x01\x12\x1c\n\x18\x45MBEDDING_STATE_EMBEDDED\x10\x02*m\n\x0bSensitivity\x12\x1b\n\x17SENSITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSENSITIVITY_LOW\x10\x01\x12\x16\n\x12SENSITIVITY_MEDIUM\x10\x02\x12\x14\n\x10SENSITIVITY_HIGH\x10\x03*\xc9\x01\n\x0e\x43\x61usalRelation\x12\x1f\n\x1b\x43\x41USAL_RELATION_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41USAL_RELATION_BECAUSE\x10\x01\x12\x1d\n\x19\x43\x41USAL_RELATION_TRIGGERED\x10\x02\x12\x1b\n\x17\x43\x41USAL_RELATION_UPDATES\x10\x03\x12\x1f\n\x1b\x43\x41USAL_RELATION_CONTRADICTS\x10\x04\x12\x1c\n\x18\x43\x41USAL_RELATION_RESOLVES\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!satchel/api/types/v1/memory.proto\x12\x14satchel.api.types.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\"q\n\nCausalLink\x12\x19\n\tmemory_id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x36\n\x08relation\x18\x02 \x01(\x0e\x32$.satchel.api.types.v1.CausalRelation\x12\x10\n\x08outgoing\x18\x03 \x01(\x08\"\xf2\x01\n\x0b\x46ingerprint\x12.\n\x04type\x18\x01 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x10\n\x08subjects\x18\x02 \x03(\t\x12\x10\n\x08\x65ntities\x18\x03 \x03(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x04 \x01(\t\x12\x10\n\x08rejected\x18\x05 \x03(\t\x12\x0f\n\x07reasons\x18\x06 \x03(\t\x12\x10\n\x08\x61ssignee\x18\x07 \x01(\t\x12\x11\n\tvalidator\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65\x61\x64line\x18\t \x01(\t\x12\x0f\n\x07negated\x18\n \x01(\x08\x12\x12\n\nfact_count\x18\x0b \x01(\x05\"C\n\nTokenCosts\x12\x10\n\x08verbatim\x18\x01 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\x05\x12\x0e\n\x06header\x18\x03 \x01(\x05\"|\n\x11\x45pisodicComponent\x12\x1a\n\nevent_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x16\n\x05\x61\x63tor\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"x\n\x11SemanticComponent\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x03 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\x12\x17\n\x06source\x18\x04 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"f\n\x13ProceduralComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x05steps\x18\x03 \x03(\tB\n\xca\x8c\x19\x06\x10\x88\'H\xc8\x01\"\x7f\n\x11ResourceComponent\x12\x16\n\x05title\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1d\n\rresource_type\x18\x03 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x19\n\x07\x63ontent\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"_\n\x0eVaultComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x17\n\x06source\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x18\n\x07\x63\x61ption\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"M\n\rCoreComponent\x12\x15\n\x05label\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12%\n\x05limit\x18\x02 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xf0@\"\xf7\x02\n\tComponent\x12;\n\x08\x65pisodic\x18\x01 \x01(\x0b\x32\'.satchel.api.types.v1.EpisodicComponentH\x00\x12;\n\x08semantic\x18\x02 \x01(\x0b\x32\'.satchel.api.types.v1.SemanticComponentH\x00\x12?\n\nprocedural\x18\x03 \x01(\x0b\x32).satchel.api.types.v1.ProceduralComponentH\x00\x12;\n\x08resource\x18\x04 \x01(\x0b\x32\'.satchel.api.types.v1.ResourceComponentH\x00\x12\x35\n\x05vault\x18\x05 \x01(\x0b\x32$.satchel.api.types.v1.VaultComponentH\x00\x12\x33\n\x04\x63ore\x18\x06 \x01(\x0b\x32#.satchel.api.types.v1.CoreComponentH\x00\x42\x06\n\x04kind\"\xae\t\n\x06Memory\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x1a\n\x07project\x18\x02 \x01(\tB\t\xca\x8c\x19\x05\x10\xc8\x01\x18\x01\x12j\n\x04wing\x18\x03 \x01(\tB\\\xe2\x41\x01\x02\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x66\n\x04room\x18\x04 \x01(\tBX\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x15\n\x04path\x18\x05 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12.\n\x04type\x18\x06 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x32\n\tcomponent\x18\x07 \x01(\x0b\x32\x1f.satchel.api.types.v1.Component\x12\x16\n\x05title\x18\x08 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\t \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1f\n\x07\x63ontent\x18\n \x01(\tB\x0e\xe2\x41\x01\x02\xca\x8c\x19\x06\x10\x80\x80\x04\x18\x01\x12\x16\n\x04tags\x18\x0b \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H@\x12\x33\n\x08metadata\x18\x0c \x01(\x0b\x32\x17.google.protobuf.StructB\x08\xca\x8c\x19\x04P\x80\x80\x04\x12\x1b\n\nsession_id\x18\r \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12$\n\rsession_order\x18\x0e \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12/\n\x0boccurred_at\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x06source\x18\x12 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x36\n\x0bsensitivity\x18\x13 \x01(\x0e\x32!.satchel.api.types.v1.Sensitivity\x12\x30\n\x05state\x18\x14 \x01(\x0e\x32!.satchel.api.types.v1.MemoryState\x12\x1e\n\x07version\x18\x15 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12\x10\n\x08revision\x18\x16 \x01(\x03\x12\x36\n\x0b\x66ingerprint\x18\x17 \x01(\x0b\x32!.satchel.api.types.v1.Fingerprint\x12\x35\n\x0btoken_costs\x18\x18 \x01(\x0b\x32 .satchel.api.types.v1.TokenCosts\x12\x37\n\tembedding\x18\x19 \x01(\x0e\x32$.satchel.api.types.v1.EmbeddingState\x12?\n\x0c\x63\x61usal_links\x18\x1a \x03(\x0b\x32 .satchel.api.types.v1.CausalLinkB\x07\xca\x8c\x19\x03H\xe8\x07\x12\x13\n\x0btoken_count\x18\x1b \x01(\x05*\xae\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14MEMORY_TYPE_DECISION\x10\x01\x12\x14\n\x10MEMORY_TYPE_FACT\x10\x02\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x03\x12\x1c\n\x18MEMORY_TYPE_SESSION_NOTE\x10\x04\x12\x19\n\x15MEMORY_TYPE_DEBUG_LOG\x10\x05*y\n\x0bMemoryState\x12\x1c\n\x18MEMORY_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_STATE_ACTIVE\x10\x01\x12\x19\n\x15MEMORY_STATE_ARCHIVED\x10\x02\x12\x18\n\x14MEMORY_STATE_DELETED\x10\x03*l\n\x0e\x45mbeddingState\x12\x1f\n\x1b\x45MBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x45MBEDDING_STATE_PENDING\x10\x01\x12\x1c\n\x18\x45MBEDDING_STATE_EMBEDDED\x10\x02*m\n\x0bSensitivity\x12\x1b\n\x17SENSITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSENSITIVITY_LOW\x10\x01\x12\x16\n\x12SENSITIVITY_MEDIUM\x10\x02\x12\x14\n\x10SENSITIVITY_HIGH\x10\x03*\xc9\x01\n\x0e\x43\x61usalRelation\x12\x1f\n\x1b\x43\x41USAL_RELATION_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41USAL_RELATION_BECAUSE\x10\x01\x12\x1d\n\x19\x43\x41USAL_RELATION_TRIGGERED\x10\x02\x12\x1b\n\x17\x43\x41USAL_RELATION_UPDATES\x10\x03\x12\x1f\n\x1b\x43\x41USAL_RELATION_CONTRADICTS\x10\x04\x12\x1c\n\x18\x43\x41USAL_RELATION_RESOLVES\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -78,36 +79,64 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CORECOMPONENT'].fields_by_name['limit']._serialized_options = b'\312\214\031\0221\000\000\000\000\000\000\000\0009\000\000\000\000\000\000\360@'
   _globals['_MEMORY'].fields_by_name['id']._loaded_options = None
   _globals['_MEMORY'].fields_by_name['id']._serialized_options = b'\312\214\031\002X\002'
-  _globals['_MEMORYTYPE']._serialized_start=2511
-  _globals['_MEMORYTYPE']._serialized_end=2685
-  _globals['_MEMORYSTATE']._serialized_start=2687
-  _globals['_MEMORYSTATE']._serialized_end=2808
-  _globals['_EMBEDDINGSTATE']._serialized_start=2810
-  _globals['_EMBEDDINGSTATE']._serialized_end=2918
-  _globals['_SENSITIVITY']._serialized_start=2920
-  _globals['_SENSITIVITY']._serialized_end=3029
-  _globals['_CAUSALRELATION']._serialized_start=3032
-  _globals['_CAUSALRELATION']._serialized_end=3233
-  _globals['_CAUSALLINK']._serialized_start=160
-  _globals['_CAUSALLINK']._serialized_end=273
-  _globals['_FINGERPRINT']._serialized_start=276
-  _globals['_FINGERPRINT']._serialized_end=518
-  _globals['_TOKENCOSTS']._serialized_start=520
-  _globals['_TOKENCOSTS']._serialized_end=587
-  _globals['_EPISODICCOMPONENT']._serialized_start=589
-  _globals['_EPISODICCOMPONENT']._serialized_end=713
-  _globals['_SEMANTICCOMPONENT']._serialized_start=715
-  _globals['_SEMANTICCOMPONENT']._serialized_end=835
-  _globals['_PROCEDURALCOMPONENT']._serialized_start=837
-  _globals['_PROCEDURALCOMPONENT']._serialized_end=939
-  _globals['_RESOURCECOMPONENT']._serialized_start=941
-  _globals['_RESOURCECOMPONENT']._serialized_end=1068
-  _globals['_VAULTCOMPONENT']._serialized_start=1070
-  _globals['_VAULTCOMPONENT']._serialized_end=1165
-  _globals['_CORECOMPONENT']._serialized_start=1167
-  _globals['_CORECOMPONENT']._serialized_end=1244
-  _globals['_COMPONENT']._serialized_start=1247
-  _globals['_COMPONENT']._serialized_end=1622
-  _globals['_MEMORY']._serialized_start=1625
-  _globals['_MEMORY']._serialized_end=2508
+  _globals['_MEMORY'].fields_by_name['project']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['project']._serialized_options = b'\312\214\031\005\020\310\001\030\001'
+  _globals['_MEMORY'].fields_by_name['wing']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['wing']._serialized_options = b'\342A\001\002\312\214\031T\020d\"\024[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them'
+  _globals['_MEMORY'].fields_by_name['room']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['room']._serialized_options = b'\312\214\031T\020d\"\024[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them'
+  _globals['_MEMORY'].fields_by_name['path']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['path']._serialized_options = b'\312\214\031\003\020\364\003'
+  _globals['_MEMORY'].fields_by_name['title']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['title']._serialized_options = b'\312\214\031\003\020\364\003'
+  _globals['_MEMORY'].fields_by_name['summary']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['summary']._serialized_options = b'\312\214\031\003\020\320\017'
+  _globals['_MEMORY'].fields_by_name['content']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['content']._serialized_options = b'\342A\001\002\312\214\031\006\020\200\200\004\030\001'
+  _globals['_MEMORY'].fields_by_name['tags']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['tags']._serialized_options = b'\312\214\031\004\020dH@'
+  _globals['_MEMORY'].fields_by_name['metadata']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['metadata']._serialized_options = b'\312\214\031\004P\200\200\004'
+  _globals['_MEMORY'].fields_by_name['session_id']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['session_id']._serialized_options = b'\312\214\031\003\020\310\001'
+  _globals['_MEMORY'].fields_by_name['session_order']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['session_order']._serialized_options = b'\312\214\031\t1\000\000\000\000\000\000\000\000'
+  _globals['_MEMORY'].fields_by_name['source']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['source']._serialized_options = b'\312\214\031\003\020\310\001'
+  _globals['_MEMORY'].fields_by_name['version']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['version']._serialized_options = b'\312\214\031\t1\000\000\000\000\000\000\000\000'
+  _globals['_MEMORY'].fields_by_name['causal_links']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['causal_links']._serialized_options = b'\312\214\031\003H\350\007'
+  _globals['_MEMORYTYPE']._serialized_start=2859
+  _globals['_MEMORYTYPE']._serialized_end=3033
+  _globals['_MEMORYSTATE']._serialized_start=3035
+  _globals['_MEMORYSTATE']._serialized_end=3156
+  _globals['_EMBEDDINGSTATE']._serialized_start=3158
+  _globals['_EMBEDDINGSTATE']._serialized_end=3266
+  _globals['_SENSITIVITY']._serialized_start=3268
+  _globals['_SENSITIVITY']._serialized_end=3377
+  _globals['_CAUSALRELATION']._serialized_start=3380
+  _globals['_CAUSALRELATION']._serialized_end=3581
+  _globals['_CAUSALLINK']._serialized_start=193
+  _globals['_CAUSALLINK']._serialized_end=306
+  _globals['_FINGERPRINT']._serialized_start=309
+  _globals['_FINGERPRINT']._serialized_end=551
+  _globals['_TOKENCOSTS']._serialized_start=553
+  _globals['_TOKENCOSTS']._serialized_end=620
+  _globals['_EPISODICCOMPONENT']._serialized_start=622
+  _globals['_EPISODICCOMPONENT']._serialized_end=746
+  _globals['_SEMANTICCOMPONENT']._serialized_start=748
+  _globals['_SEMANTICCOMPONENT']._serialized_end=868
+  _globals['_PROCEDURALCOMPONENT']._serialized_start=870
+  _globals['_PROCEDURALCOMPONENT']._serialized_end=972
+  _globals['_RESOURCECOMPONENT']._serialized_start=974
+  _globals['_RESOURCECOMPONENT']._serialized_end=1101
+  _globals['_VAULTCOMPONENT']._serialized_start=1103
+  _globals['_VAULTCOMPONENT']._serialized_end=1198
+  _globals['_CORECOMPONENT']._serialized_start=1200
+  _globals['_CORECOMPONENT']._serialized_end=1277
+  _globals['_COMPONENT']._serialized_start=1280
+  _globals['_COMPONENT']._serialized_end=1655
+  _globals['_MEMORY']._serialized_start=1658
+  _globals['_MEMORY']._serialized_end=2856
 # @@protoc_insertion_point(module_scope)

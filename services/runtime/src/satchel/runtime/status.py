@@ -1,0 +1,173 @@
+"""Provides the translation between `ServiceError` and `google.rpc.Status`, in both directions.
+
+On the wire an error is a code, its message, and in the trailing metadata ``grpc-status-details-bin`` a
+`google.rpc.Status` with one `ErrorInfo` (domain "satchel"), a `BadRequest` where fields are to blame,
+and a `RetryInfo` where a retry makes sense.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+from satchel.runtime.errors import (
+    Cancelled,
+    Code,
+    DeadlineExceeded,
+    InternalError,
+    PeerUnavailable,
+    RemoteError,
+    ServiceError,
+    Unimplemented,
+    Violation,
+)
+
+DOMAIN = "satchel"
+DETAILS_KEY = "grpc-status-details-bin"
+
+# All metadata of a call must stay below 8 KiB (gRPC's default), spans of a demanded trace not counted.
+_MAX_DETAILS_BYTES = 4096
+_MAX_MESSAGE_CHARACTERS = 1000
+_MAX_VALUE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcStatus:
+    """What `grpc.aio.ServicerContext.abort` takes."""
+
+    code: grpc.StatusCode
+    details: str
+    trailing_metadata: tuple[tuple[str, bytes], ...]
+
+
+def to_grpc_code(code: Code) -> grpc.StatusCode:
+    """Return gRPC's own constant for a code."""
+    return grpc.StatusCode[code.name]
+
+
+def from_grpc_code(code: grpc.StatusCode) -> Code:
+    """Return our constant for a gRPC code."""
+    return Code[code.name]
+
+
+def to_service_error(error: BaseException) -> ServiceError:
+    """Return the error that a client may see for anything that was raised.
+
+    Errors of peers pass on as they are; whatever is unknown becomes `InternalError` with neutral text.
+    """
+    if isinstance(error, ServiceError):
+        return error
+    if isinstance(error, grpc.aio.AioRpcError):
+        return from_rpc_error(error)
+    if isinstance(error, TimeoutError):
+        return DeadlineExceeded()
+    return InternalError()
+
+
+def to_rpc_status(error: ServiceError) -> status_pb2.Status:
+    """Return the error as `google.rpc.Status`, trimmed to what metadata can carry."""
+    message = _cut(error.message, _MAX_MESSAGE_CHARACTERS)
+    status = status_pb2.Status(code=error.code.value, message=message)
+    metadata = {key: _cut(value, _MAX_VALUE_CHARACTERS) for key, value in error.metadata.items()}
+    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
+    status.details.add().Pack(info)
+    if error.retry_after_s is not None:
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromNanoseconds(round(error.retry_after_s * 1e9))
+        status.details.add().Pack(retry)
+    if error.violations:
+        status.details.add().Pack(_bad_request(error.violations, _MAX_DETAILS_BYTES - status.ByteSize()))
+    return status
+
+
+def to_grpc_status(error: ServiceError) -> GrpcStatus:
+    """Return code, text and trailing metadata of the error."""
+    status = to_rpc_status(error)
+    return GrpcStatus(
+        code=to_grpc_code(error.code),
+        details=status.message,
+        trailing_metadata=((DETAILS_KEY, status.SerializeToString()),),
+    )
+
+
+def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
+    """Return what a failed call of a peer means.
+
+    A peer's own error (with an `ErrorInfo` of our domain) is a `RemoteError` with its code, reason,
+    metadata, violations and retry delay. Anything else came from the transport: unreachable, late,
+    cancelled, unknown method; the rest is an `InternalError`, since its text is not ours to show.
+    """
+    details = _details_of(error)
+    if details is not None:
+        remote = from_rpc_status(details)
+        if remote is not None:
+            return remote
+    match error.code():
+        case grpc.StatusCode.UNAVAILABLE:
+            return PeerUnavailable()
+        case grpc.StatusCode.DEADLINE_EXCEEDED:
+            return DeadlineExceeded()
+        case grpc.StatusCode.CANCELLED:
+            return Cancelled()
+        case grpc.StatusCode.UNIMPLEMENTED:
+            return Unimplemented()
+        case grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return RemoteError(
+                "A message is larger than the transport carries. Ask for less at a time.",
+                code=Code.RESOURCE_EXHAUSTED,
+                reason="ERROR_REASON_MESSAGE_TOO_LARGE",
+            )
+        case _:
+            return InternalError()
+
+
+def from_rpc_status(status: status_pb2.Status) -> RemoteError | None:
+    """Read a `google.rpc.Status`; `None` if it has no `ErrorInfo` of our domain."""
+    info = error_details_pb2.ErrorInfo()
+    bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    found = {
+        part.DESCRIPTOR.name
+        for part in (info, bad, retry)
+        for detail in status.details
+        if detail.Unpack(part)
+    }
+    if "ErrorInfo" not in found or info.domain != DOMAIN:
+        return None
+    return RemoteError(
+        status.message,
+        code=Code(status.code),
+        reason=info.reason,
+        metadata=dict(info.metadata),
+        violations=[Violation(one.field, one.reason, one.description) for one in bad.field_violations],
+        retry_after_s=retry.retry_delay.ToNanoseconds() / 1e9 if "RetryInfo" in found else None,
+    )
+
+
+def _details_of(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
+    for key, value in error.trailing_metadata() or ():
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return status_pb2.Status.FromString(value)
+            except DecodeError:
+                return None
+    return None
+
+
+def _bad_request(violations: Sequence[Violation], room: int) -> error_details_pb2.BadRequest:
+    """List as many violations as fit into ``room`` bytes, in order."""
+    listed = error_details_pb2.BadRequest()
+    for violation in violations:
+        listed.field_violations.add(
+            field=_cut(violation.field, _MAX_VALUE_CHARACTERS),
+            description=_cut(violation.description, _MAX_VALUE_CHARACTERS),
+            reason=violation.reason,
+        )
+        if listed.ByteSize() > room:
+            del listed.field_violations[-1]
+            break
+    return listed
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
