@@ -42,7 +42,9 @@ def one_line(text: str) -> str:
 
 def errors_page() -> str:
     """Render docs/errors.md."""
-    rows = [f"| `{name}` | `{code}` | {meaning} | {metadata} |" for name, meaning, code, metadata in reasons()]
+    rows = [
+        f"| `{name}` | `{code}` | {meaning} | {metadata} |" for name, meaning, code, metadata in reasons()
+    ]
     head = [
         "# Errors",
         "",

@@ -43,7 +43,9 @@ def write_image(target: Path) -> None:
 def write_all(target: Path) -> None:
     """Write stubs, typing stubs and the descriptor set below ``target``."""
     scripts = Path(sysconfig.get_path("scripts"))
-    plugins = [f"--plugin=protoc-gen-{name}={scripts / f'protoc-gen-{name}'}" for name in ("mypy", "mypy_grpc")]
+    plugins = [
+        f"--plugin=protoc-gen-{name}={scripts / f'protoc-gen-{name}'}" for name in ("mypy", "mypy_grpc")
+    ]
     outputs = ["python", "grpc_python", "mypy", "mypy_grpc"]
     run([*includes(), *plugins, *(f"--{name}_out={target}" for name in outputs), *sources()])
     write_image(target / DESCRIPTORS)

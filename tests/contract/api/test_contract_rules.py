@@ -16,7 +16,9 @@ from satchel.runtime import errors as runtime_errors
 
 def contract_files() -> list[FileDescriptor]:
     """Load the descriptor set that ships in the wheel."""
-    image = descriptor_pb2.FileDescriptorSet.FromString((files("satchel.api") / "descriptors.binpb").read_bytes())
+    image = descriptor_pb2.FileDescriptorSet.FromString(
+        (files("satchel.api") / "descriptors.binpb").read_bytes()
+    )
     pool = descriptor_pool.Default()
     names = [file.name for file in image.file if file.name.startswith("satchel/")]
     for name in names:
@@ -69,7 +71,7 @@ def test_every_text_that_a_client_sends_has_a_greatest_length() -> None:
         if field.type == FieldDescriptor.TYPE_STRING and not bounded(field)
     ]
 
-    assert [] == unbounded
+    assert unbounded == []
 
 
 def test_every_list_that_a_client_sends_has_a_greatest_size() -> None:
@@ -79,12 +81,14 @@ def test_every_list_that_a_client_sends_has_a_greatest_size() -> None:
         if field.is_repeated and not field.GetOptions().Extensions[options_pb2.field].max_items
     ]
 
-    assert [] == unbounded
+    assert unbounded == []
 
 
 def request_fields() -> Iterator[FieldDescriptor]:
     """Yield the fields of messages named like requests."""
-    return (field for field in fields() if field.containing_type.name.endswith(("Request", "Filter", "Options")))
+    return (
+        field for field in fields() if field.containing_type.name.endswith(("Request", "Filter", "Options"))
+    )
 
 
 def bounded(field: FieldDescriptor) -> bool:
@@ -100,11 +104,13 @@ def test_required_fields_are_marked_by_field_behavior_only_in_requests_and_their
     ]
 
     assert "satchel.api.store.v1.StoreMemoryRequest.content" in required
-    assert [] == [name for name in required if "Response" in name]
+    assert [name for name in required if "Response" in name] == []
 
 
 def test_every_error_reason_states_its_code_and_its_metadata() -> None:
-    image = descriptor_pb2.FileDescriptorSet.FromString((files("satchel.api") / "descriptors.binpb").read_bytes())
+    image = descriptor_pb2.FileDescriptorSet.FromString(
+        (files("satchel.api") / "descriptors.binpb").read_bytes()
+    )
     file = next(file for file in image.file if file.name.endswith("error_reason.proto"))
     comments = {
         file.enum_type[0].value[place.path[3]].name: place.leading_comments
@@ -118,7 +124,7 @@ def test_every_error_reason_states_its_code_and_its_metadata() -> None:
         if name != "ERROR_REASON_UNSPECIFIED" and not re.search(r"Code: [A-Z_]+\. Metadata: ", comment)
     ]
 
-    assert [] == incomplete
+    assert incomplete == []
     assert set(error_reason_pb2.ErrorReason.keys()) == set(comments)
 
 
@@ -142,4 +148,4 @@ def test_every_error_class_names_a_published_reason() -> None:
         if "reason" in vars(cls) and cls.reason not in error_reason_pb2.ErrorReason.keys()
     }
 
-    assert {} == unknown
+    assert unknown == {}

@@ -1,4 +1,4 @@
-"""Provides OpenTelemetry's SDK, set up from its own OTEL_* variables; imported only when tracing is wanted."""
+"""Provides OpenTelemetry's SDK, set up from its OTEL_* variables; imported only when tracing is wanted."""
 
 from collections.abc import Mapping
 

@@ -61,6 +61,20 @@ def trace_headers(span: SpanContext) -> list[Metadatum]:
     return headers
 
 
+def checked_metadata(metadata: Iterable[Metadatum]) -> list[Metadatum]:
+    """Return the metadata as a list.
+
+    Raises:
+        ValueError: a key has capitals, or bytes under a key that does not end in ``-bin`` (or text under
+            one that does). The network would refuse it with an obscure error, and nothing else would.
+    """
+    pairs = list(metadata)
+    for key, value in pairs:
+        if key != key.lower() or isinstance(value, bytes) != key.endswith("-bin"):
+            raise ValueError(f"The metadata '{key}' is invalid: lower-case keys, bytes only under '*-bin'.")
+    return pairs
+
+
 def is_trace_demanded(metadata: Iterable[Metadatum]) -> bool:
     """Say whether the caller wants the spans of this call back."""
     return any(key == TRACE_DEMAND and value == "1" for key, value in metadata)

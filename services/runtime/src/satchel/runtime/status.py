@@ -5,7 +5,7 @@ On the wire an error is a code, its message, and in the trailing metadata ``grpc
 and a `RetryInfo` where a retry makes sense.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import grpc
@@ -16,6 +16,8 @@ from satchel.runtime.errors import (
     Code,
     DeadlineExceeded,
     InternalError,
+    MessageTooLarge,
+    Overloaded,
     PeerUnavailable,
     RemoteError,
     ServiceError,
@@ -26,10 +28,31 @@ from satchel.runtime.errors import (
 DOMAIN = "satchel"
 DETAILS_KEY = "grpc-status-details-bin"
 
+# Of one message, in both directions, for every server and channel.
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
 # All metadata of a call must stay below 8 KiB (gRPC's default), spans of a demanded trace not counted.
 _MAX_DETAILS_BYTES = 4096
 _MAX_MESSAGE_CHARACTERS = 1000
 _MAX_VALUE_CHARACTERS = 500
+
+
+def _busy_peer() -> ServiceError:
+    return RemoteError(
+        "The peer has too many calls at once. Retry in 1 s.",
+        code=Code.RESOURCE_EXHAUSTED,
+        reason=Overloaded.reason,
+        retry_after_s=1.0,
+    )
+
+
+_FROM_TRANSPORT: dict[grpc.StatusCode, Callable[[], ServiceError]] = {
+    grpc.StatusCode.UNAVAILABLE: PeerUnavailable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceeded,
+    grpc.StatusCode.CANCELLED: Cancelled,
+    grpc.StatusCode.UNIMPLEMENTED: Unimplemented,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: _busy_peer,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +90,9 @@ def to_service_error(error: BaseException) -> ServiceError:
 
 def to_rpc_status(error: ServiceError) -> status_pb2.Status:
     """Return the error as `google.rpc.Status`, trimmed to what metadata can carry."""
-    message = _cut(error.message, _MAX_MESSAGE_CHARACTERS)
+    # The text is percent-encoded on its way: up to twelve bytes for a character beyond ASCII.
+    longest = _MAX_MESSAGE_CHARACTERS if error.message.isascii() else _MAX_MESSAGE_CHARACTERS // 4
+    message = _cut(error.message, longest)
     status = status_pb2.Status(code=error.code.value, message=message)
     metadata = {key: _cut(value, _MAX_VALUE_CHARACTERS) for key, value in error.metadata.items()}
     info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
@@ -103,23 +128,9 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
         remote = from_rpc_status(details)
         if remote is not None:
             return remote
-    match error.code():
-        case grpc.StatusCode.UNAVAILABLE:
-            return PeerUnavailable()
-        case grpc.StatusCode.DEADLINE_EXCEEDED:
-            return DeadlineExceeded()
-        case grpc.StatusCode.CANCELLED:
-            return Cancelled()
-        case grpc.StatusCode.UNIMPLEMENTED:
-            return Unimplemented()
-        case grpc.StatusCode.RESOURCE_EXHAUSTED:
-            return RemoteError(
-                "A message is larger than the transport carries. Ask for less at a time.",
-                code=Code.RESOURCE_EXHAUSTED,
-                reason="ERROR_REASON_MESSAGE_TOO_LARGE",
-            )
-        case _:
-            return InternalError()
+    if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
+        return MessageTooLarge(limit_bytes=MAX_MESSAGE_BYTES)
+    return _FROM_TRANSPORT.get(error.code(), InternalError)()
 
 
 def from_rpc_status(status: status_pb2.Status) -> RemoteError | None:
@@ -155,7 +166,7 @@ def _details_of(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
 
 
 def _bad_request(violations: Sequence[Violation], room: int) -> error_details_pb2.BadRequest:
-    """List as many violations as fit into ``room`` bytes, in order."""
+    """List as many violations as fit into ``room`` bytes, in order, and at least one."""
     listed = error_details_pb2.BadRequest()
     for violation in violations:
         listed.field_violations.add(
@@ -163,7 +174,7 @@ def _bad_request(violations: Sequence[Violation], room: int) -> error_details_pb
             description=_cut(violation.description, _MAX_VALUE_CHARACTERS),
             reason=violation.reason,
         )
-        if listed.ByteSize() > room:
+        if listed.ByteSize() > room and len(listed.field_violations) > 1:
             del listed.field_violations[-1]
             break
     return listed

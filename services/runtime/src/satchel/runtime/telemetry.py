@@ -31,6 +31,7 @@ ERROR_TYPE = "error.type"
 PREFIX = "satchel."
 
 _MAX_COLLECTED = 2000
+_KINDS = {SpanKind.CLIENT: "client", SpanKind.SERVER: "server"}
 
 
 class SpanCollector:
@@ -98,11 +99,21 @@ def collect_trace() -> Iterator[SpanCollector]:
 class OpenSpan:
     """A span that has begun and is not the current one; `end` finishes it, once."""
 
-    __slots__ = ("_attributes", "_began_ns", "_collector", "_name", "_otel", "_parent_id", "_start_ns")
+    __slots__ = (
+        "_attributes",
+        "_began_ns",
+        "_collector",
+        "_kind",
+        "_name",
+        "_otel",
+        "_parent_id",
+        "_start_ns",
+    )
 
     def __init__(self, name: str, kind: SpanKind, attributes: dict[str, AttributeValue]) -> None:
         parent = trace.get_current_span().get_span_context()
         self._name = name
+        self._kind = _KINDS.get(kind, "")
         self._attributes = attributes
         self._collector = _collector.get()
         self._parent_id = f"{parent.span_id:016x}" if parent.is_valid else ""
@@ -143,6 +154,7 @@ class OpenSpan:
             duration_ns=duration_ns,
             failure=failure,
             attributes=dict(self._attributes),
+            kind=self._kind,
         )
 
 

@@ -1,7 +1,7 @@
 """Provides finished spans as plain data, and their compact form in gRPC metadata.
 
 The form is a zlib-compressed JSON array with one array a span:
-``[name, span id, parent id, service, start, duration, failure, attributes]``, times in microseconds.
+``[name, span id, parent id, service, start, duration, failure, attributes, kind]``, times in microseconds.
 """
 
 import json
@@ -22,7 +22,8 @@ class SpanRecord:
     """A finished span.
 
     Ids are lower-case hexadecimal (16 digits); ``parent_id`` is empty for a root. ``start_ns`` is Unix time.
-    ``failure`` is empty after success, else a status code or a type name.
+    ``failure`` is empty after success, else a status code or a type name. ``kind`` is "client" or
+    "server" for the two ends of a call, else empty.
     """
 
     name: str
@@ -33,6 +34,7 @@ class SpanRecord:
     duration_ns: int
     failure: str = ""
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    kind: str = ""
 
 
 def encode_spans(spans: Sequence[SpanRecord], max_bytes: int = MAX_ENCODED_BYTES) -> bytes:
@@ -66,6 +68,7 @@ def _compress(spans: Sequence[SpanRecord]) -> bytes:
             span.duration_ns // 1000,
             span.failure,
             dict(span.attributes),
+            span.kind,
         ]
         for span in spans
     ]
@@ -73,7 +76,7 @@ def _compress(spans: Sequence[SpanRecord]) -> bytes:
 
 
 def _from_row(row: Sequence[object]) -> SpanRecord:
-    name, span_id, parent_id, service, start_us, duration_us, failure, attributes = row
+    name, span_id, parent_id, service, start_us, duration_us, failure, attributes, kind = row
     if not isinstance(start_us, int) or not isinstance(duration_us, int) or not isinstance(attributes, dict):
         raise TypeError
     return SpanRecord(
@@ -85,4 +88,5 @@ def _from_row(row: Sequence[object]) -> SpanRecord:
         duration_ns=duration_us * 1000,
         failure=str(failure),
         attributes=attributes,
+        kind=str(kind),
     )

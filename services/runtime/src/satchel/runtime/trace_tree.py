@@ -10,13 +10,14 @@ _MIN_NAME_WIDTH = 40
 def format_tree(spans: Sequence[SpanRecord]) -> str:
     """Render spans as a tree, one line a span: name, milliseconds, service, failure, attributes.
 
+    "->" marks the calling end of an RPC; the line below it is the answering end.
     Children are indented below their parent in the order they began (ties by span id). A span whose
     parent is not among ``spans`` is a root. Returns an empty text for no spans.
     """
     rows = list(_rows(spans))
     if not rows:
         return ""
-    width = max(_MIN_NAME_WIDTH, *(2 * depth + len(span.name) for depth, span in rows))
+    width = max(_MIN_NAME_WIDTH, *(len(_name(depth, span)) for depth, span in rows))
     return "\n".join(_line(depth, span, width) for depth, span in rows)
 
 
@@ -33,9 +34,12 @@ def _rows(spans: Sequence[SpanRecord]) -> Iterator[tuple[int, SpanRecord]]:
         stack.extend((depth + 1, child) for child in reversed(children.get(span.span_id, [])))
 
 
+def _name(depth: int, span: SpanRecord) -> str:
+    return "  " * depth + ("-> " if span.kind == "client" else "") + span.name
+
+
 def _line(depth: int, span: SpanRecord, width: int) -> str:
-    name = "  " * depth + span.name
-    parts = [f"{name:<{width}} {span.duration_ns / 1e6:>9.2f} ms  {span.service}"]
+    parts = [f"{_name(depth, span):<{width}} {span.duration_ns / 1e6:>9.2f} ms  {span.service}"]
     if span.failure:
         parts.append(f"! {span.failure}")
     shown = {key: value for key, value in span.attributes.items() if not key.startswith("rpc.")}

@@ -5,35 +5,49 @@ a conjunction in French), so the sets that are only safe when the language is kn
 All words are folded as `satchel.store.words.fold` folds them: lower case, without accents.
 """
 
-ENGLISH = frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of ``text``, which white space parts."""
+    return frozenset(text.split())
+
+
+ENGLISH = word_set(
     """
-    a about above after again against ain all also am an and any are aren as at be because been before being
-    below between both but by can cannot could couldn d did didn do does doesn doing don down during each
-    few for from further had hadn has hasn have haven having he her here hers herself him himself his how i
-    if in into is isn it its itself just may me might more most much must my myself no nor not of off
-    on once only or other our ours ourselves out over own same shall shan she should shouldn so some
+    a about above after again against ain all also am an and any are aren as at be because been before
+    being below between both but by can cannot could couldn d did didn do does doesn doing don down during
+    each few for from further had hadn has hasn have haven having he her here hers herself him himself his
+    how i if in into is isn it its itself just may me might more most much must my myself no nor not of
+    off on once only or other our ours ourselves out over own same shall shan she should shouldn so some
     such than that the their theirs them themselves then there these they this those through to too under
-    until up upon very was wasn we were weren what when where which while who whom whose why will with
-    won would wouldn you your yours yourself yourselves
-    """.split()
+    until up upon very was wasn we were weren what when where which while who whom whose why will with won
+    would wouldn you your yours yourself yourselves
+    """
 )
 
-FRENCH = frozenset(
+FRENCH = word_set(
     """
     a ai aie ait alors apres as au aucun aucune aussi autre autres aux avaient avait avant avec avez avoir
     avons bien car ce ceci cela celle celles celui ces cet cette ceux chaque chez ci comme dans de des
     donc dont du elle elles en encore entre es est et etaient etais etait etant ete etes etre eu eux fait
-    font il ils je la laquelle le lequel les lesquels leur leurs lui ma mais me meme memes mes mien
-    moi mon ne ni nos notre nous on ont ou par parce pas plus pour pourquoi qu quand que quel quelle
-    quelles quels qui quoi sa sans se sera serait ses si soi soit sommes son sont sous suis sur ta te
-    tes toi ton tous tout toute toutes tres tu un une vers vos votre vous y
-    """.split()
+    font il ils je la laquelle le lequel les lesquels leur leurs lui ma mais me meme memes mes mien moi
+    mon ne ni nos notre nous on ont ou par parce pas plus pour pourquoi qu quand que quel quelle quelles
+    quels qui quoi sa sans se sera serait ses si soi soit sommes son sont sous suis sur ta te tes toi ton
+    tous tout toute toutes tres tu un une vers vos votre vous y
+    """
 )
 
-ENGLISH_CONTENT = frozenset("as bien car es est font me moi mien main on plus pour sans sera son sous tout ton".split())
+ENGLISH_CONTENT = word_set(
+    """
+    as bien car es est font me moi mien main on plus pour sans sera son sous tout ton
+    """
+)
 """French function words that carry meaning in an English text, unless English has them too."""
 
-FRENCH_CONTENT = frozenset("an but don or won am".split())
+FRENCH_CONTENT = word_set(
+    """
+    an but don or won am
+    """
+)
 """English function words that carry meaning in a French text (year, aim, gift, gold)."""
 
 ANY_LANGUAGE = ENGLISH | (FRENCH - (ENGLISH_CONTENT - ENGLISH))

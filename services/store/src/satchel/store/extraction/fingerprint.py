@@ -33,10 +33,6 @@ class Fingerprint:
         return len(self.rejected) + len(self.reasons) + sum(1 for single in singles if single)
 
 
-_LISTS = ("subjects", "entities", "rejected", "reasons")
-_TEXTS = ("decision", "assignee", "validator", "deadline")
-
-
 def canonical_json(fingerprint: Fingerprint) -> str:
     """Return JSON that is the same, byte for byte, for equal fingerprints.
 
@@ -54,16 +50,23 @@ def from_json(document: str) -> Fingerprint:
         ValueError: the document is not JSON, not an object, or a field has another type.
     """
     fields = json.loads(document)
-    if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
+    kind = fields.get("type") if isinstance(fields, dict) else None
+    if not kind or _text(fields, "type") is None:
         raise ValueError("A fingerprint is a JSON object with a text field 'type'.")
     negated = fields.get("negated", False)
-    if not isinstance(negated, bool):
+    if negated not in (True, False):
         raise ValueError("The field 'negated' of a fingerprint is true or false.")
     return Fingerprint(
-        type=fields["type"],
-        negated=negated,
-        **{name: _texts(fields, name) for name in _LISTS},
-        **{name: _text(fields, name) for name in _TEXTS},
+        type=kind,
+        subjects=_texts(fields, "subjects"),
+        entities=_texts(fields, "entities"),
+        decision=_text(fields, "decision"),
+        rejected=_texts(fields, "rejected"),
+        reasons=_texts(fields, "reasons"),
+        assignee=_text(fields, "assignee"),
+        validator=_text(fields, "validator"),
+        deadline=_text(fields, "deadline"),
+        negated=bool(negated),
     )
 
 

@@ -51,3 +51,6 @@ def letters(accept: Callable[[str], bool], start: int, end: int) -> str:
 
 UPPER = letters(str.isupper, 0, _CASED_END)
 """Capital letters, as the inside of a character class."""
+
+LOWER = letters(str.islower, 0, _CASED_END)
+"""Small letters, as the inside of a character class."""

@@ -12,19 +12,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from satchel.store.extraction.normal import normalise, same_length_lower
+from satchel.store.extraction.normal import LOWER, normalise, same_length_lower
 
 REACH = 300  # code points looked at on either side of a cue
 _HITS = 512  # cues tried per rule set; the longest text has about 12,000 words
 
+_STRAIGHT = str.maketrans({"\u2019": "'", "\u02bc": "'", "\uff1a": ":", "\xa0": " ", "\u202f": " "})
 _WORD = re.compile(r"[^\W_]+")
 _SPACES = re.compile(r"\s+")
+_HANGING = " ,;:!?\"'«»“”*-\u2013—=>"
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]{0,200}(?:[)\]]|$)")
-_BULLETS = re.compile(r"(?:[ \t]{0,8}\n[ \t]{0,8}(?:[-*•–]|\d{1,2}[.)])[ \t]{1,8}[^\n]{1,200}){1,12}")
-_BULLET = re.compile(r"\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+")
+_BULLETS = re.compile(r"(?:[ \t]{0,8}\n[ \t]{0,8}(?:[-*•\u2013]|\d{1,2}[.)])[ \t]{1,8}[^\n]{1,200}){1,12}")
+_BULLET = re.compile(r"\n[ \t]*(?:[-*•\u2013]|\d{1,2}[.)])[ \t]+")
 # A single line break before a small letter is a wrapped line, not an end.
-_BREAK = r"\r?\n(?!(?<!\n\n)[ \t]{0,8}[^\W\d_A-ZÀ-ÖØ-Þ])"
-_STOP = re.compile(rf"[.!?;…](?=[\"'»”’)\]]{{0,4}}(?:\s|$))|[。！？；]|{_BREAK}")  # noqa: RUF001 - CJK stops
+_STOP = re.compile(
+    rf"[.!?;…](?=[\"'»”\u2019)\]]{{0,4}}(?:\s|$))|[。！？；]|\n(?![ \t]{{0,8}}[{LOWER}])|\n[ \t\r]{{0,8}}\n"  # noqa: RUF001
+)
 _ABBREVIATION = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|mme|mlle|prof|st|no|approx|ex|p\.ex)\.$|\bM\.$", re.IGNORECASE
 )
@@ -32,7 +35,10 @@ _ABBREVIATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text, its lower case with the same offsets, and where each word begins."""
+    """A text, its lower case with the same offsets, and where each word begins.
+
+    In ``lower`` typographic apostrophes, wide colons and no-break spaces are replaced by the plain ones.
+    """
 
     text: str
     lower: str
@@ -42,7 +48,7 @@ class Reading:
     def of(cls, text: str) -> Self:
         """Normalise and index ``text``; any `str` will do."""
         composed = normalise(text)
-        lower = same_length_lower(composed)
+        lower = same_length_lower(composed).translate(_STRAIGHT)
         starts: defaultdict[str, list[int]] = defaultdict(list)
         for match in _WORD.finditer(lower):
             starts[match.group()].append(match.start())
@@ -74,7 +80,9 @@ class Reading:
         """Return where the sentence or line that holds ``start`` ends, at most `REACH` further on."""
         limit = min(len(self.text), start + REACH)
         for match in itertools.islice(_STOP.finditer(self.text, start, limit), 20):
-            if match.group() != "." or not _ABBREVIATION.search(self.text, max(0, match.start() - 8), match.end()):
+            if match.group() != "." or not _ABBREVIATION.search(
+                self.text, max(0, match.start() - 8), match.end()
+            ):
                 return match.start()
         return limit
 
@@ -82,23 +90,24 @@ class Reading:
         """Return where the sentence or line that holds ``place`` begins, at most `REACH` back."""
         start = max(0, place - REACH)
         for match in _STOP.finditer(self.text, start, place):
-            if match.group() != "." or not _ABBREVIATION.search(self.text, max(0, match.start() - 8), match.end()):
+            if match.group() != "." or not _ABBREVIATION.search(
+                self.text, max(0, match.start() - 8), match.end()
+            ):
                 start = match.end()
         return start
 
     def listed(self, start: int) -> str:
-        """Return what follows a label: the rest of its sentence, or the bulleted lines below it.
-
-        Bulleted lines come back joined by ``;``.
-        """
+        """Return what follows a label: its sentence, or the bulleted lines below it, joined by ``;``."""
+        limit = start + REACH
         if bullets := _BULLETS.match(self.text, start):
             return ";".join(_BULLET.split(bullets.group())[1:])
+        start += len(self.text[start:limit]) - len(self.text[start:limit].lstrip())
         return self.text[start : self.clause_end(start)]
 
 
 def tidy(text: str) -> str:
     """Collapse white space and drop punctuation that hangs at the ends."""
-    return _SPACES.sub(" ", text).strip(" \t.,;:!?\"'«»“”*_-–—=>")  # noqa: RUF001 - quotes of both languages
+    return _SPACES.sub(" ", text).lstrip(_HANGING).rstrip(_HANGING + ".")
 
 
 def unbracket(text: str) -> str:

@@ -1,0 +1,106 @@
+"""What the command serve does: one service as a process of its own.
+
+Every service reads its own ``SATCHEL_<SERVICE>_*`` variables. This fills in what is not set: addresses at
+which the five find each other, and the places in the data folder.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import version
+
+from satchel.cli.actions.addresses import require_loopback
+from satchel.cli.actions.up import setup_server_logs
+from satchel.cli.place import Place
+from satchel.gateway.data_folder import DataFolder, FileLock, FolderBusy, Owner, Ownership
+
+DEFAULT_ADDRESSES: Mapping[str, str] = {
+    "embedder": "127.0.0.1:50061",
+    "index": "127.0.0.1:50062",
+    "store": "127.0.0.1:50063",
+    "allocator": "127.0.0.1:50064",
+    "gateway": "127.0.0.1:8080",
+}
+_REMEDY = "Use 127.0.0.1, or --insecure-bind on a private network between containers."
+
+# The variable of each service's own address, and of the peers that it calls.
+_LISTEN: Mapping[str, str] = {
+    "embedder": "SATCHEL_EMBEDDER_LISTEN",
+    "index": "SATCHEL_INDEX_LISTEN",
+    "store": "SATCHEL_STORE_LISTEN",
+    "allocator": "SATCHEL_ALLOCATOR_LISTEN",
+    "gateway": "SATCHEL_GATEWAY_HTTP_ADDRESS",
+}
+_PEERS: Mapping[str, Mapping[str, str]] = {
+    "embedder": {},
+    "index": {"store": "SATCHEL_INDEX_STORE"},
+    "store": {"embedder": "SATCHEL_STORE_EMBEDDER"},
+    "allocator": {
+        "embedder": "SATCHEL_ALLOCATOR_EMBEDDER",
+        "index": "SATCHEL_ALLOCATOR_INDEX",
+        "store": "SATCHEL_ALLOCATOR_STORE",
+    },
+    "gateway": {
+        "embedder": "SATCHEL_GATEWAY_EMBEDDER_TARGET",
+        "index": "SATCHEL_GATEWAY_INDEX_TARGET",
+        "store": "SATCHEL_GATEWAY_STORE_TARGET",
+        "allocator": "SATCHEL_GATEWAY_ALLOCATOR_TARGET",
+    },
+}
+
+
+def serve(place: Place, service: str, listen: str, peers: Mapping[str, str], *, insecure_bind: bool) -> None:
+    """Run the service until SIGINT or SIGTERM.
+
+    Raises:
+        CommandError: the address can be reached from other machines, and that was not allowed.
+        FolderBusy: another Satchel owns the data folder that the store would open.
+    """
+    folder = DataFolder(place.data_dir)
+    os.environ.update(environment(service, listen, peers, folder, os.environ))
+    address = os.environ[_LISTEN[service]]
+    if not insecure_bind:
+        require_loopback(address, "--listen", _REMEDY)
+    elif service == "gateway":
+        os.environ.setdefault("SATCHEL_GATEWAY_OPEN_TO_NETWORK", "true")
+    setup_server_logs()
+    run: Callable[[], None] = import_module(f"satchel.{service}.main").run
+    if service == "store" and "SATCHEL_STORE_URL" not in os.environ:
+        os.environ["SATCHEL_STORE_URL"] = f"sqlite:{folder.database}"
+        with _owned(folder, address):
+            run()
+        return
+    run()
+
+
+def environment(
+    service: str, listen: str, peers: Mapping[str, str], folder: DataFolder, given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables to set: what the command line says, and defaults for what ``given`` lacks."""
+    found = {_LISTEN[service]: listen or given.get(_LISTEN[service], DEFAULT_ADDRESSES[service])}
+    for peer, variable in _PEERS[service].items():
+        found[variable] = peers.get(peer) or given.get(variable, DEFAULT_ADDRESSES[peer])
+    if service == "index":
+        found["SATCHEL_INDEX_FOLDER"] = given.get("SATCHEL_INDEX_FOLDER", str(folder.index))
+    return found
+
+
+@contextmanager
+def _owned(folder: DataFolder, address: str) -> Iterator[None]:
+    """Own the data folder for a ``with`` block, so that no other Satchel opens the same database."""
+    folder.prepare()
+    lock = FileLock.try_acquire(folder.lock_file)
+    if lock is None:
+        raise FolderBusy(folder, folder.owner(), "Stop it, or choose another folder with --data-dir.")
+    ownership = Ownership(lock)
+    started = datetime.now(UTC).isoformat(timespec="microseconds")
+    ownership.publish(
+        Owner(os.getpid(), address, version=version("satchel"), started_at=started, role="serve store")
+    )
+    try:
+        yield
+    finally:
+        ownership.retract()
+        ownership.release()

@@ -1,0 +1,52 @@
+"""What the command status does."""
+
+from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.cli.connect import Peers
+from satchel.cli.output import write_json, write_line
+from satchel.cli.place import Place, Show
+from satchel.cli.session import request, run
+from satchel.gateway.data_folder import DataFolder, Owner
+from satchel.gateway.transcoder import codec
+
+
+def status(place: Place, show: Show) -> None:
+    """Print what Satchel holds and how its parts are."""
+    message = request(pb.GetStatusRequest, project=place.project)
+    folder = DataFolder(place.data_dir)
+    owner = folder.owner() if not place.url and folder.path.is_dir() and folder.is_owned() else None
+
+    async def work(peers: Peers) -> pb.GetStatusResponse:
+        return await peers.allocator.GetStatus(message)
+
+    answer = run(place, show, "status", work)
+    if show.as_json:
+        write_json(codec.encode(answer))
+    else:
+        write_line(format_status(answer, _where(place, folder, owner)))
+
+
+def _where(place: Place, folder: DataFolder, owner: Owner | None) -> str:
+    if place.url:
+        return place.url
+    if owner is None:
+        return f"{folder.path}, nobody else is running on it"
+    http = f", HTTP at {owner.http}" if owner.http else ""
+    return f"{folder.path}, {owner.describe()}{http}"
+
+
+def format_status(answer: pb.GetStatusResponse, where: str) -> str:
+    """Return the status for a person."""
+    stats, index = answer.stats, answer.index
+    types = ", ".join(f"{count} {name}" for name, count in sorted(stats.type_counts.items()) if count)
+    rows = {
+        "Satchel": f"{answer.version} at {where}",
+        "memories": f"{stats.verbatim_count:,} ({types or 'none'}), {stats.archived_count:,} archived",
+        "tokens": f"{stats.total_tokens:,}",
+        "wings": ", ".join(stats.active_wings) or "none",
+        "vectors": f"{stats.embedding_count:,}, {stats.pending_embedding_count:,} memories pending",
+        "index": f"{index.state}, revision {index.applied_revision:,}, lag {index.lag:,}",
+        "database": f"{answer.database_bytes / 2**20:,.1f} MiB, revision {answer.revision:,}",
+        "models": ", ".join(answer.models) or "none",
+    }
+    rows.update({part.name: f"FAULT: {part.detail}" for part in answer.parts if not part.healthy})
+    return "\n".join(f"{name:<9} {value}" for name, value in rows.items())

@@ -1,0 +1,28 @@
+"""Commands that look at Satchel itself: status, doctor."""
+
+import typer
+
+from satchel.cli import options
+from satchel.cli.exits import Exit
+from satchel.cli.place import Show, place_of
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(status)
+    app.command()(doctor)
+
+
+def status(context: typer.Context, *, as_json: options.Json = False, trace: options.Trace = False) -> None:
+    """Print what Satchel holds and how its parts are."""
+    from satchel.cli.actions import status  # noqa: PLC0415  # quick --help
+
+    status.status(place_of(context), Show(as_json, trace))
+
+
+def doctor(context: typer.Context, *, as_json: options.Json = False) -> None:
+    """Check everything that Satchel needs, and say what to do about what is wrong."""
+    from satchel.cli.actions import doctor  # noqa: PLC0415  # quick --help
+
+    if not doctor.doctor(place_of(context), as_json=as_json):
+        raise typer.Exit(Exit.FAILED)

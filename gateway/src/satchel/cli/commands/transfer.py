@@ -1,0 +1,70 @@
+"""Commands that move many memories: import, export."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from satchel.cli import options
+from satchel.cli.exits import Exit
+from satchel.cli.importing.formats import ImportFormat
+from satchel.cli.place import Show, place_of
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("import")(import_)
+    app.command()(export)
+
+
+def import_(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="File or folder, or '-' to read JSON Lines from stdin.")],
+    *,
+    input_format: Annotated[
+        ImportFormat, typer.Option("--format", "-f", help="Format; found out when it is 'auto'.")
+    ] = ImportFormat.AUTO,
+    wing: Annotated[
+        str, typer.Option("--wing", "-w", help="Wing of every record, whatever the input says.")
+    ] = "",
+    room: Annotated[str, typer.Option("--room", "-r", help="Room of new memories.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="Tag of new memories. Repeat for more.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and count; store nothing.")] = False,
+    as_json: options.Json = False,
+    trace: options.Trace = False,
+) -> None:
+    """Import JSON Lines, a folder of Markdown or text, or a chat transcript.
+
+    What is stored already is counted as a duplicate, so an import that broke off can be repeated.
+    """
+    from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
+
+    defaults = transfer.Defaults(wing=wing, room=room, tags=tuple(tag or ()))
+    failed = transfer.import_memories(
+        place_of(context), Show(as_json, trace), path, input_format, defaults, dry_run=dry_run
+    )
+    if failed:
+        raise typer.Exit(Exit.FAILED)
+
+
+def export(
+    context: typer.Context,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File, or '-' for stdout.")] = Path("-"),
+    wing: options.Wing = "",
+    room: options.Room = "",
+    state: Annotated[
+        list[str] | None, typer.Option(help="State: active, archived. Both when absent. Repeat for more.")
+    ] = None,
+    as_json: options.Json = False,
+    trace: options.Trace = False,
+) -> None:
+    """Write memories as JSON Lines, whole, so that an import gives them back.
+
+    A file is replaced only when the export is complete. With --json the summary is JSON.
+    """
+    from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
+
+    transfer.export_memories(
+        place_of(context), Show(as_json, trace), output, {"wing": wing, "room": room, "states": state}
+    )

@@ -1,0 +1,96 @@
+"""Finds the Satchel that a command works with: a remote one, the folder's owner, or one of its own."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import grpc
+
+from satchel.api.allocator.v1.allocator_service_pb2_grpc import AllocatorServiceStub
+from satchel.api.index.v1.index_service_pb2_grpc import IndexServiceStub
+from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceStub
+from satchel.cli.exits import CommandError, Exit
+from satchel.cli.place import Place
+from satchel.gateway.data_folder import DataFolder
+from satchel.gateway.embedded import EmbeddedSettings, open_embedded
+from satchel.gateway.home import Home, Running
+from satchel.runtime.channels import open_channel
+
+_SERVICES = ("embedder", "index", "store", "allocator")
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """The services that commands call."""
+
+    memories: MemoryServiceStub
+    allocator: AllocatorServiceStub
+    index: IndexServiceStub
+
+
+@asynccontextmanager
+async def open_peers(place: Place) -> AsyncIterator[Peers]:
+    """Open what the global options name; what this process starts ends with the ``with`` block.
+
+    Raises:
+        CommandError: the URL cannot be understood.
+        FolderBusy: the owner of the data folder does not become ready.
+    """
+    async with AsyncExitStack() as stack:
+        if place.url:
+            targets = parse_url(place.url)
+            channels = {
+                name: await stack.enter_async_context(open_channel(target))
+                for name, target in targets.items()
+            }
+            yield _peers(channels)
+        else:
+            home = await stack.enter_async_context(open_home(place, role="command"))
+            yield _peers(dict.fromkeys(_SERVICES, home.channel))
+
+
+def open_home(place: Place, *, role: str) -> Home:
+    """Make this process's place at the data folder; it serves other processes on a free loopback port."""
+    return Home(
+        place.data_dir, start=start_embedded, connect=open_channel, role=role, version=version("satchel")
+    )
+
+
+@asynccontextmanager
+async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
+    """Run the services for as long as this process works, on a free loopback port."""
+    async with open_embedded(EmbeddedSettings.load(folder)) as embedded:
+        yield embedded
+
+
+def parse_url(text: str) -> dict[str, str]:
+    """Return the gRPC target of each service.
+
+    One target (``host:port``) serves all; services of their own are named, as in
+    ``store=host:50063,allocator=host:50064,index=host:50062``.
+
+    Raises:
+        CommandError: a service is unknown, or one that commands need is missing.
+    """
+    if "=" not in text:
+        return dict.fromkeys(_SERVICES, text.removeprefix("grpc://").rstrip("/"))
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    targets = {name.strip(): target.strip() for name, _, target in pairs}
+    unknown = sorted(targets.keys() - set(_SERVICES))
+    missing = sorted({"store", "allocator"} - targets.keys())
+    if unknown or missing:
+        problem = f"does not know '{unknown[0]}'" if unknown else f"lacks '{missing[0]}'"
+        raise CommandError(
+            f"--url {problem}. Give one host:port, or store=host:port,allocator=host:port,index=host:port.",
+            Exit.USAGE,
+        )
+    return {"index": targets["store"], **targets}
+
+
+def _peers(channels: dict[str, grpc.aio.Channel]) -> Peers:
+    return Peers(
+        memories=MemoryServiceStub(channels["store"]),
+        allocator=AllocatorServiceStub(channels["allocator"]),
+        index=IndexServiceStub(channels["index"]),
+    )

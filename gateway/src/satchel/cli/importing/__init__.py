@@ -1,0 +1,1 @@
+"""Readers of what `satchel import` takes: pure functions from text to records."""

@@ -1,0 +1,216 @@
+"""Sends records to the store over one stream, and tells what became of each.
+
+The stream is bounded: at most `_WINDOW` records wait for their answer. When the connection is lost, what was
+not answered is sent again; the store recognises what it has.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import grpc
+
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceStub
+from satchel.api.types.v1.memory_pb2 import Memory
+from satchel.cli.importing.records import Draft, Exported, Json, Record, Refused
+from satchel.gateway.transcoder import codec
+from satchel.runtime.errors import MalformedMessage, ServiceError
+from satchel.runtime.status import from_rpc_status
+
+SOURCE = "satchel-import"
+
+_DEFAULT_WING = "general"
+_WINDOW = 512
+_RECONNECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the command line says of every record; ``room`` and ``tags`` are for new memories."""
+
+    wing: str = ""
+    room: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one record; ``reason`` and ``message`` say why it failed."""
+
+    label: str
+    kind: Literal["stored", "duplicate", "updated", "failed"]
+    reason: str = ""
+    message: str = ""
+
+
+async def upload(
+    memories: MemoryServiceStub, records: Iterator[Record], defaults: Defaults, project: str
+) -> AsyncIterator[Outcome]:
+    """Import records in order and yield an outcome for each, in the order they are known.
+
+    A document that changed since it was imported is updated: its path is taken by the older text.
+
+    Raises:
+        grpc.aio.AioRpcError: the store cannot be reached, or was lost again and again.
+    """
+    job = _Job(records, defaults, project)
+    failures = 0
+    while True:
+        try:
+            async for outcome in job.send(memories):
+                failures = 0
+                yield await _resolve(memories, outcome)
+            break
+        except grpc.aio.AioRpcError as error:
+            failures += 1
+            if error.code() is not grpc.StatusCode.UNAVAILABLE or failures > _RECONNECTS:
+                raise
+    for refused in job.take_refused():
+        yield refused
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A record on its way; ``request`` is sent again as it is after a lost connection."""
+
+    record: Draft | Exported
+    request: pb.ImportMemoriesRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A record with the store's answer."""
+
+    sent: _Sent
+    outcome: Outcome
+    taken_by: str = ""
+
+
+class _Job:
+    """The state of an import that outlives a connection."""
+
+    def __init__(self, records: Iterator[Record], defaults: Defaults, project: str) -> None:
+        self._records = records
+        self._defaults = defaults
+        self._project = project
+        self._sequence = 0
+        self._waiting: dict[int, _Sent] = {}
+        self._refused: list[Outcome] = []
+        self._error: Exception | None = None
+
+    async def send(self, memories: MemoryServiceStub) -> AsyncIterator[_Answer]:
+        """Send what waits for an answer and what is left, and yield the answers."""
+        room = asyncio.Semaphore(_WINDOW)
+        call = memories.ImportMemories(self._requests(room))
+        async for response in call:
+            sent = self._waiting.pop(response.sequence)
+            room.release()
+            yield _answer(sent, response)
+        if self._error is not None:
+            raise self._error
+
+    def take_refused(self) -> list[Outcome]:
+        """Return the records that were never sent."""
+        return self._refused
+
+    async def _requests(self, room: asyncio.Semaphore) -> AsyncIterator[pb.ImportMemoriesRequest]:
+        for sent in list(self._waiting.values()):
+            await room.acquire()
+            yield sent.request
+        while (sent_now := self._next()) is not None:
+            await room.acquire()
+            yield sent_now.request
+
+    def _next(self) -> _Sent | None:
+        # What is raised in here would only cancel the call: it is kept for `send`.
+        try:
+            for record in self._records:
+                sent = self._prepare(record)
+                if sent is not None:
+                    self._waiting[self._sequence] = sent
+                    return sent
+        except Exception as error:  # noqa: BLE001  # raised again by send
+            self._error = error
+        return None
+
+    def _prepare(self, record: Record) -> _Sent | None:
+        if isinstance(record, Refused):
+            return self._refuse(record.label, MalformedMessage.reason, record.reason)
+        try:
+            request = to_request(record, self._defaults, self._project)
+        except ServiceError as error:
+            return self._refuse(record.label, error.reason, error.message)
+        self._sequence += 1
+        request.sequence = self._sequence
+        return _Sent(record, request)
+
+    def _refuse(self, label: str, reason: str, message: str) -> None:
+        self._refused.append(Outcome(label, "failed", reason, message))
+
+
+def to_request(record: Draft | Exported, defaults: Defaults, project: str) -> pb.ImportMemoriesRequest:
+    """Make the request of a record; the sequence is for the caller to set.
+
+    Raises:
+        InvalidRequest: the record has a field that the contract does not know, or a wrong value.
+    """
+    if isinstance(record, Draft):
+        return pb.ImportMemoriesRequest(new_memory=_of_draft(record, defaults, project))
+    fields = dict(record.fields)
+    if defaults.wing:
+        fields["wing"] = defaults.wing
+    if project:
+        fields["project"] = project
+    fields.setdefault("wing", _DEFAULT_WING)
+    if "id" in fields:
+        return pb.ImportMemoriesRequest(memory=codec.decode(Memory, fields))
+    return pb.ImportMemoriesRequest(new_memory=codec.decode(pb.StoreMemoryRequest, fields))
+
+
+def _of_draft(draft: Draft, defaults: Defaults, project: str) -> pb.StoreMemoryRequest:
+    fields: dict[str, Json] = {
+        "content": draft.content,
+        "wing": defaults.wing or draft.wing or _DEFAULT_WING,
+        "room": defaults.room,
+        "project": project,
+        "title": draft.title,
+        "path": draft.path,
+        "session_id": draft.session_id,
+        "source": SOURCE,
+        "tags": list(defaults.tags),
+        "metadata": dict(draft.metadata),
+    }
+    if draft.occurred_at is not None:
+        fields["occurred_at"] = draft.occurred_at.isoformat()
+    return codec.decode(pb.StoreMemoryRequest, {key: value for key, value in fields.items() if value})
+
+
+def _answer(sent: _Sent, response: pb.ImportMemoriesResponse) -> _Answer:
+    label = sent.record.label
+    if response.WhichOneof("result") == "stored":
+        return _Answer(sent, Outcome(label, "duplicate" if response.stored.duplicate else "stored"))
+    error = from_rpc_status(response.error)
+    if error is None:
+        return _Answer(sent, Outcome(label, "failed", "ERROR_REASON_INTERNAL", response.error.message))
+    taken = error.metadata.get("memory_id", "") if error.reason == "ERROR_REASON_PATH_TAKEN" else ""
+    return _Answer(sent, Outcome(label, "failed", error.reason, error.message), taken)
+
+
+async def _resolve(memories: MemoryServiceStub, answer: _Answer) -> Outcome:
+    """Update the older text of a document, if an import stored it; anything else stays as it is."""
+    record = answer.sent.record
+    if not answer.taken_by or not isinstance(record, Draft):
+        return answer.outcome
+    old = (await memories.GetMemory(pb.GetMemoryRequest(id=answer.taken_by))).memory
+    new = answer.sent.request.new_memory
+    if old.source != SOURCE or old.wing != new.wing:
+        return answer.outcome
+    if (old.content, old.title) == (new.content, new.title):
+        return Outcome(record.label, "duplicate")
+    change = pb.UpdateMemoryRequest(
+        id=old.id, content=new.content, title=new.title, metadata=new.metadata, expected_version=old.version
+    )
+    await memories.UpdateMemory(change)
+    return Outcome(record.label, "updated")

@@ -1,0 +1,75 @@
+"""The `satchel` command: global options, the list of commands, and how errors become exit codes.
+
+Quick to start: what is slow to import (gRPC, models, the database) is imported by the command that needs it.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from satchel.cli.commands import memories, processes, questions, state, transfer
+from satchel.cli.failures import report
+from satchel.cli.place import DEFAULT_FOLDER, Place
+
+app = typer.Typer(
+    name="satchel",
+    help="Long-term memory for language-model agents: the most useful memories that fit in a token budget.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  # the form that typer calls
+    if wanted:
+        typer.echo(f"satchel {version('satchel')}")
+        raise typer.Exit
+
+
+@app.callback()
+def globals_(
+    context: typer.Context,
+    *,
+    data_dir: Annotated[
+        Path, typer.Option("--data-dir", "-d", envvar="SATCHEL_DATA_DIR", help="Data folder.")
+    ] = DEFAULT_FOLDER,
+    url: Annotated[
+        str,
+        typer.Option(
+            envvar="SATCHEL_URL",
+            help="gRPC address of a running Satchel, instead of a data folder: host:port, or "
+            "store=host:port,allocator=host:port,index=host:port.",
+        ),
+    ] = "",
+    project: Annotated[
+        str, typer.Option("--project", "-p", envvar="SATCHEL_PROJECT", help="Project; 'default' when empty.")
+    ] = "",
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Long-term memory for language-model agents: the most useful memories that fit in a token budget."""
+    context.obj = Place(data_dir.expanduser(), url, project)
+
+
+for _module in (processes, memories, questions, transfer, state):
+    _module.register(app)
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and end the process with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = typer.main.get_command(app).main(given, prog_name="satchel", standalone_mode=False)
+    except BaseException as error:  # noqa: BLE001  # the outermost boundary: every error becomes a sentence
+        code = report(error, as_json="--json" in given)
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    run()

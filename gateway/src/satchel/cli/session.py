@@ -1,0 +1,67 @@
+"""Runs one command against a Satchel, with its trace if that was asked for."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from satchel.cli.connect import Peers, open_peers
+from satchel.cli.output import tell
+from satchel.cli.place import Place, Show
+from satchel.gateway.transcoder import codec
+from satchel.runtime import telemetry
+from satchel.runtime.logs import setup_logs
+from satchel.runtime.trace_tree import format_tree
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Message)
+
+
+def run(place: Place, show: Show, name: str, work: Callable[[Peers], Awaitable[T]]) -> T:
+    """Do a command's work and return its result; ``name`` is that of its span.
+
+    Raises:
+        ServiceError: as the services report it.
+        grpc.aio.AioRpcError: the same, before it is translated.
+    """
+    setup_logs(os.environ.get("SATCHEL_LOG_LEVEL", "ERROR"), "text")
+    flush = telemetry.setup_telemetry("satchel-cli")
+    try:
+        return asyncio.run(_run(place, show, name, work))
+    finally:
+        flush()
+
+
+async def _run(place: Place, show: Show, name: str, work: Callable[[Peers], Awaitable[T]]) -> T:
+    async with open_peers(place) as peers:
+        if not show.trace:
+            with telemetry.span(f"satchel.cli.{name}"):
+                return await work(peers)
+        with telemetry.collect_trace() as collector:
+            try:
+                with telemetry.span(f"satchel.cli.{name}"):
+                    return await work(peers)
+            finally:
+                await asyncio.sleep(0)  # the last call's spans arrive with the loop's next turn
+                tell(format_tree(collector.spans))
+
+
+def request(message_type: type[M], **fields: object) -> M:
+    """Make a request of what was given on the command line; `None` and empty values are left out.
+
+    Words (types, strategies) and times are read by the one codec, so that they mean what they mean at the
+    other doors.
+
+    Raises:
+        InvalidRequest: names the field, its limit and the remedy.
+    """
+    absent = (None, "", [], 0)
+    return codec.decode(
+        message_type, _json({key: value for key, value in fields.items() if value not in absent})
+    )
+
+
+def _json(fields: Mapping[str, object]) -> codec.Json:
+    return dict(fields)  # type: ignore[arg-type]  # command-line values are texts, numbers, lists and objects

@@ -1,0 +1,87 @@
+"""Errors that only a door can raise: of paths, verbs, content types and hosts."""
+
+# ruff: noqa: N818  # the names say what happened, as those of the runtime do
+
+from collections.abc import Sequence
+
+from satchel.runtime.errors import Code, ServiceError
+
+
+class RouteNotFound(ServiceError):
+    """No RPC has this path."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_UNIMPLEMENTED"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"There is nothing at {_shown(path)}. The paths are listed at /openapi.json.", method=_shown(path)
+        )
+
+
+class VerbNotAllowed(ServiceError):
+    """The path is known, but not with this verb."""
+
+    code = Code.UNIMPLEMENTED
+    reason = "ERROR_REASON_UNIMPLEMENTED"
+
+    def __init__(self, verb: str, allowed: Sequence[str]) -> None:
+        self.allowed = ", ".join(allowed)
+        super().__init__(
+            f"This path does not take {_shown(verb)}. Use one of {self.allowed}.", method=_shown(verb)
+        )
+
+
+class WrongContentType(ServiceError):
+    """The body is declared as something else than JSON."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_MALFORMED_MESSAGE"
+
+    def __init__(self) -> None:
+        remedy = "send JSON with the header Content-Type: application/json"
+        super().__init__(f"The body has a content type that is not taken: {remedy}.", remedy=remedy)
+
+
+class BodyTooLarge(ServiceError):
+    """The body is larger than the door takes."""
+
+    code = Code.RESOURCE_EXHAUSTED
+    reason = "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(
+            f"The body has more than {limit_bytes} bytes. Send the data in smaller parts.",
+            limit=limit_bytes,
+            remedy="send the data in smaller parts",
+        )
+
+
+class HostRefused(ServiceError):
+    """The request names a host, or comes from a page, that a server on this machine does not serve."""
+
+    code = Code.PERMISSION_DENIED
+    reason = "ERROR_REASON_PERMISSION_DENIED"
+
+    def __init__(self, header: str) -> None:
+        super().__init__(
+            f"The header {header} names a host that is not served here. "
+            "Use 127.0.0.1 or localhost, or add the host to SATCHEL_GATEWAY_ALLOWED_HOSTS.",
+            needed=f"an allowed {header}",
+        )
+
+
+class UnknownTool(ServiceError):
+    """No MCP tool has this name."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_UNIMPLEMENTED"
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"There is no tool named '{_shown(name)}'. The tools are {', '.join(known)}.", method=_shown(name)
+        )
+
+
+def _shown(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()[:100]

@@ -1,0 +1,1 @@
+"""The MCP door: tools are rows that name an RPC."""

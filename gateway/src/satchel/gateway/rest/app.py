@@ -1,0 +1,83 @@
+"""Composes the HTTP application: the contract's routes, documents, health, metrics and MCP."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from satchel.gateway.caller import Caller
+from satchel.gateway.clients import Clients
+from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
+from satchel.gateway.exchanges import open_exchange
+from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
+from satchel.gateway.mcp.http import McpEndpoint
+from satchel.gateway.mcp.server import build_server
+from satchel.gateway.metrics import GatewayMetrics
+from satchel.gateway.rest.dispatch import Dispatcher
+from satchel.gateway.rest.documents import document_routes
+from satchel.gateway.rest.health import health_routes
+from satchel.gateway.rest.limits import HostGuard
+from satchel.gateway.rest.responses import error_response, stamped
+from satchel.gateway.settings import GatewaySettings
+from satchel.gateway.transcoder.descriptors import Contract, load_contract
+from satchel.gateway.transcoder.openapi import make_openapi
+from satchel.gateway.transcoder.routes import RouteTable
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+
+def build_app(
+    clients: Clients, settings: GatewaySettings | None = None, *, contract: Contract | None = None
+) -> Starlette:
+    """Return the application over the services that ``clients`` reach.
+
+    Its lifespan runs the MCP sessions; everything else is ready at once.
+    """
+    settings = settings or GatewaySettings()
+    contract = contract or load_contract()
+    metrics = GatewayMetrics()
+    caller = Caller(contract, clients, metrics, timeout_s=settings.timeout_s)
+    table = RouteTable(contract)
+    mcp = McpEndpoint(build_server(caller, clients), max_body_bytes=settings.max_body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
+
+    return Starlette(
+        routes=[
+            *health_routes(clients, metrics),
+            *document_routes(make_openapi(contract, table, version=version("satchel"), health=HEALTH_SCHEMA)),
+            Route("/mcp", mcp),
+            Route("/{path:path}", _AnyVerb(Dispatcher(table, caller, max_body_bytes=settings.max_body_bytes))),
+        ],
+        middleware=[Middleware(HostGuard, settings.allowed_hosts)] if settings.is_loopback else [],
+        exception_handlers={HTTPException: _show_http_error},
+        lifespan=lifespan,
+    )
+
+
+class _AnyVerb:
+    """An ASGI application, so that Starlette leaves the verbs to the dispatcher."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._dispatcher(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+async def _show_http_error(request: Request, error: Exception) -> Response:
+    """Show what Starlette itself refuses, a verb or a file, as every other error."""
+    allowed = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
+    refused = (
+        VerbNotAllowed(request.method, allowed.split(", ")) if allowed else RouteNotFound(request.scope["path"])
+    )
+    with open_exchange(request.method, dict(request.headers.items()), {}) as exchange:
+        return stamped(error_response(refused, exchange.trace_id), exchange)

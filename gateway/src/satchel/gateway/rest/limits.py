@@ -1,0 +1,78 @@
+"""What is refused before anything is read or called: sizes, content types, foreign hosts and pages."""
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from satchel.gateway.errors import BodyTooLarge, HostRefused, WrongContentType
+from satchel.gateway.rest.responses import error_response
+from satchel.gateway.transcoder.json_text import Json, loads
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+_JSON_TYPES = ("application/json", "text/json")
+
+
+async def read_json(request: Request, limit_bytes: int) -> Json:
+    """Return the JSON of a request's body; `None` for no body.
+
+    Raises:
+        WrongContentType: the body is declared as something else than JSON.
+        BodyTooLarge: it has more than ``limit_bytes``; no more than that is read.
+        MalformedJson: it is not JSON.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit_bytes:
+        raise BodyTooLarge(limit_bytes)
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > limit_bytes:
+            raise BodyTooLarge(limit_bytes)
+    if not body.strip():
+        return None
+    _check_content_type(request.headers.get("content-type", ""))
+    return loads(bytes(body))
+
+
+def _check_content_type(content_type: str) -> None:
+    """Take JSON by its name or by a suffix; a body without a type counts as JSON."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind and kind not in _JSON_TYPES and not kind.endswith("+json"):
+        raise WrongContentType
+
+
+class HostGuard:
+    """Lets through only requests for, and from pages of, the hosts of this machine.
+
+    A server on a loopback address asks for no key. Without this, any web page could reach it through the
+    user's browser, by a name that resolves to 127.0.0.1 (DNS rebinding) or by a plain form.
+    """
+
+    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str]) -> None:
+        self._app = app
+        self._allowed = _LOOPBACK_HOSTS | {host.lower() for host in allowed_hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 403 to the others."""
+        refused = self._refused(Headers(scope=scope)) if scope["type"] == "http" else ""
+        if refused:
+            await error_response(HostRefused(refused), "")(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refused(self, headers: Headers) -> str:
+        if _host_of(f"//{headers.get('host', '')}") not in self._allowed:
+            return "Host"
+        origin = headers.get("origin")
+        if origin is not None and _host_of(origin) not in self._allowed:
+            return "Origin"
+        return ""
+
+
+def _host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,255 @@
+"""The nouns of the allocator: candidates, their scores, and what was chosen.
+
+Frozen and free of transport. Times are integers: microseconds since 1970 in UTC.
+"""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+MICROSECONDS_PER_SECOND = 1_000_000
+SECONDS_PER_DAY = 86_400
+
+
+class MemoryType(enum.Enum):
+    """What kind of thing a memory says."""
+
+    DECISION = "decision"
+    FACT = "fact"
+    PREFERENCE = "preference"
+    SESSION_NOTE = "session_note"
+    DEBUG_LOG = "debug_log"
+
+
+class Form(enum.Enum):
+    """In which form a memory is shown."""
+
+    HEADER = "header"
+    FINGERPRINT = "fingerprint"
+    VERBATIM = "verbatim"
+    EXCERPT = "excerpt"
+
+
+class StrategyName(enum.Enum):
+    """How memories are chosen for a budget."""
+
+    CBA = "cba"
+    KNAPSACK = "knapsack"
+    TOP = "top"
+
+
+class ThresholdMethod(enum.Enum):
+    """How the relevance below which candidates are dropped is found."""
+
+    IQR = "iqr"
+    ELBOW = "elbow"
+    MEAN_STDDEV = "mean_stddev"
+    OFF = "off"
+
+
+class Fusion(enum.Enum):
+    """How the rankings by meaning and by words are joined."""
+
+    RECIPROCAL_RANK = "reciprocal_rank"
+    STANDARD_SCORE = "standard_score"
+
+
+class Factor(enum.Enum):
+    """A factor of the score of Context Budget Allocation that can be switched off."""
+
+    DENSITY = "density"
+    AGE = "age"
+    OVERLAP = "overlap"
+    SESSION = "session"
+    CAUSAL = "causal"
+
+
+class Outcome(enum.Enum):
+    """What became of a candidate."""
+
+    CHOSEN = "chosen"
+    SHORTENED = "shortened"
+    COLLAPSED = "collapsed"
+    BELOW_THRESHOLD = "below_threshold"
+    UNAFFORDABLE = "unaffordable"
+    NO_GAIN = "no_gain"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The passage that matters: code points ``start`` to ``end`` of the text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may be shown.
+
+    ``verbatim_tokens`` is the stored count of ``text``; `None` when nobody counted yet. ``version`` is 0
+    when the same id may stand for another text next time, which keeps counts out of the cache.
+    """
+
+    id: str
+    text: str
+    type: MemoryType = MemoryType.SESSION_NOTE
+    fingerprint: str = ""
+    fact_count: int = 1
+    wing: str = ""
+    room: str = ""
+    session_id: str = ""
+    session_order: int = 0
+    occurred_us: int | None = None
+    created_us: int | None = None
+    version: int = 0
+    verbatim_tokens: int | None = None
+    links: frozenset[str] = frozenset()
+    excerpt: Excerpt | None = None
+
+    @property
+    def time_us(self) -> int | None:
+        """When it happened or, without that, when it was stored."""
+        return self.occurred_us if self.occurred_us is not None else self.created_us
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """How a candidate was found. Ranks count from 1; 0 means not found so."""
+
+    dense_rank: int = 0
+    lexical_rank: int = 0
+    tag_matches: int = 0
+    similarity: float | None = None
+    lexical_score: float = 0.0
+    fused_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its relevance (rho), in [0, 1], and its row in the pool's vectors (-1 for none)."""
+
+    candidate: Candidate
+    relevance: float
+    row: int = -1
+    signals: Signals = field(default_factory=Signals)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What a strategy chooses from: candidates, best first, and their vectors.
+
+    ``vectors`` has one row of unit norm a candidate that has a vector; shape (rows, dimension).
+    """
+
+    items: Sequence[Scored]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class FactorValues:
+    """The factors of the score when the candidate was last looked at."""
+
+    density: float = 1.0
+    age: float = 1.0
+    overlap: float = 0.0
+    session: float = 1.0
+    causal: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A chosen candidate: its form, the tokens of its block, and the score that ranked it."""
+
+    item: Scored
+    form: Form
+    tokens: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A candidate that was looked at and left out."""
+
+    item: Scored
+    outcome: Outcome
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a strategy did: choices best first, and those left out in the order they were looked at."""
+
+    choices: Sequence[Choice]
+    rejections: Sequence[Rejection]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A chosen memory as it stands in the context."""
+
+    choice: Choice
+    rendered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was spent, and on what terms. Counts are of tokens or of candidates."""
+
+    budget: int
+    total_tokens: int
+    framing_tokens: int
+    strategy: StrategyName
+    candidate_count: int
+    collapsed_count: int
+    below_threshold_count: int
+    unaffordable_count: int
+    selected_count: int
+    threshold: float
+    fallback_wing: str = ""
+    degraded: tuple[str, ...] = ()
+    revision: int = 0
+    model_sha256: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a candidate was chosen, shortened or left out."""
+
+    item: Scored
+    outcome: Outcome
+    reason: str
+    factors: FactorValues
+    score: float
+    form: Form | None
+    token_cost: int
+    collapsed_into: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The context, what it holds (best first), what it cost, and why."""
+
+    context: str
+    shown: Sequence[Shown]
+    receipt: Receipt
+    explanations: Sequence[Explanation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates after fusion, best first, the rows of their vectors, and those that collapsed.
+
+    ``collapsed`` holds pairs of a candidate and the id of the better one that stands for it.
+    """
+
+    items: Sequence[Scored]
+    vectors: Vectors
+    collapsed: Sequence[tuple[Scored, str]] = ()

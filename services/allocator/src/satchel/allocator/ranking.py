@@ -1,0 +1,211 @@
+"""From signals to one ranking: exact cosines, fusion, tags, neighbours, near duplicates. Pure."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from satchel.allocator.collapse import collapse
+from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
+from satchel.allocator.model import Floats, Fusion, Signals, Vectors
+from satchel.allocator.neighbors import borrow
+from satchel.allocator.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A memory with what ranking needs of it.
+
+    ``passages`` is (passages, dimension) of unit norm; `None` without vectors. One that is not
+    ``eligible`` lends to its neighbours but is not shown.
+    """
+
+    id: str
+    session_id: str = ""
+    session_order: int = 0
+    passages: Vectors | None = None
+    eligible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How the memories were found, by id. An empty ``lexical`` is fine; `None` means nobody searched."""
+
+    query: Vectors | None
+    dense_ranks: Mapping[str, int] = field(default_factory=dict)
+    lexical: Mapping[str, float] | None = None
+    tags: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One memory of a ranking: its index among the located, its signals, its best passage (-1: none)."""
+
+    index: int
+    relevance: float
+    row: int
+    passage: int
+    signals: Signals
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Places, best first; collapsed ones with the place that they collapse into; one row a vector."""
+
+    places: Sequence[Place]
+    collapsed: Sequence[tuple[Place, Place]]
+    vectors: Vectors
+
+
+def provisional(
+    dense: Mapping[str, float], lexical: Mapping[str, float], tags: Mapping[str, int], tuning: Tuning
+) -> list[str]:
+    """Order all that was found, best first, before exact cosines are known; ties by id.
+
+    A memory that only its words found is taken to be as near as the last one that its vector found.
+    """
+    names = sorted(dense.keys() | lexical.keys() | tags.keys())
+    if not names:
+        return []
+    least = min(dense.values(), default=0.0)
+    cosine = np.array([dense.get(name, least) for name in names]) if dense else None
+    words = np.array([lexical.get(name, 0.0) for name in names])
+    boost = tuning.tag_bonus * np.array([name in tags for name in names])
+    fused = _fused(cosine, words, tuning) + boost
+    return [names[index] for index in np.argsort(-fused, kind="stable")]
+
+
+def rank(located: Sequence[Located], evidence: Evidence, tuning: Tuning, *, collapsing: bool) -> Ranking:
+    """Rank memories by meaning and words, best first; equal scores by ascending id.
+
+    Cosines are exact, also for those that only their words found. O(n log n), and one product of the
+    vectors with themselves when near duplicates collapse.
+    """
+    if not located:
+        return Ranking((), (), np.zeros((0, 0), dtype=np.float32))
+    near = _nearness(located, evidence.query)
+    lexical = _words(located, evidence)
+    found = _fused(near.cosine, lexical, tuning)
+    fused = found + tuning.tag_bonus * np.array([one.id in evidence.tags for one in located])
+    if tuning.neighbors:
+        fused = borrow(
+            fused,
+            [(one.session_id, one.session_order) for one in located],
+            previous_share=tuning.previous_share,
+            next_share=tuning.next_share,
+        )
+    shares = relevance(fused) if tuning.fusion is Fusion.STANDARD_SCORE else np.clip(fused, 0.0, 1.0)
+    names = np.array([one.id for one in located])
+    order = [int(index) for index in np.lexsort((names, -fused)) if located[index].eligible]
+    places = _places(order, located, evidence, near=near, lexical=lexical, found=found, shares=shares)
+    return _collapsed(places, near.rows, tuning.duplicate_similarity if collapsing else 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nearness:
+    """Cosine (NaN: unknown; `None`: no query vector), best passage and row of each memory (-1: none)."""
+
+    cosine: Floats | None
+    passage: NDArray[np.int64]
+    row: NDArray[np.int64]
+    rows: Vectors
+
+
+def _nearness(located: Sequence[Located], query: Vectors | None) -> _Nearness:
+    owners = [index for index, one in enumerate(located) if one.passages is not None and len(one.passages)]
+    parts = [part for index in owners if (part := located[index].passages) is not None]
+    passage = np.full(len(located), -1, dtype=np.int64)
+    row = np.full(len(located), -1, dtype=np.int64)
+    cosine = None if query is None else np.full(len(located), np.nan)
+    if not owners:
+        return _Nearness(cosine, passage, row, np.zeros((0, 0), dtype=np.float32))
+    row[owners] = np.arange(len(owners))
+    sizes = np.array([len(part) for part in parts])
+    stacked = np.concatenate(parts)
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    if query is not None and cosine is not None:
+        similar = (stacked @ query).astype(np.float64)
+        cosine[owners] = np.maximum.reduceat(similar, starts)
+        for index, start, size in zip(owners, starts.tolist(), sizes.tolist(), strict=True):
+            passage[index] = 0 if size == 1 else int(np.argmax(similar[start : start + size]))
+    return _Nearness(cosine, passage, row, _centroids(stacked, starts, sizes))
+
+
+def _centroids(stacked: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
+    """Return one row of unit norm a memory: the mean of its passages."""
+    if len(starts) == len(stacked):
+        return stacked
+    means = np.add.reduceat(stacked, starts, axis=0) / sizes[:, None].astype(np.float32)
+    norms = np.linalg.norm(means, axis=1, keepdims=True)
+    return (means / np.where(norms > 0, norms, 1)).astype(np.float32)
+
+
+def _words(located: Sequence[Located], evidence: Evidence) -> Floats | None:
+    if evidence.lexical is None:
+        return None
+    return np.array([evidence.lexical.get(one.id, 0.0) for one in located])
+
+
+def _fused(cosine: Floats | None, lexical: Floats | None, tuning: Tuning) -> Floats:
+    if cosine is None and lexical is None:
+        raise ValueError("Nothing was found by meaning or by words, so there is nothing to rank.")
+    if tuning.fusion is Fusion.STANDARD_SCORE:
+        return standard_score(cosine, lexical, lexical_weight=tuning.lexical_weight)
+    rankings = [] if cosine is None else [ranks(cosine)]
+    if lexical is not None:
+        rankings.append(ranks(np.where(lexical > 0, lexical, np.nan)))
+    return reciprocal_rank(rankings, tuning.rrf_k)
+
+
+def _places(
+    order: Sequence[int],
+    located: Sequence[Located],
+    evidence: Evidence,
+    *,
+    near: _Nearness,
+    lexical: Floats | None,
+    found: Floats,
+    shares: Floats,
+) -> list[Place]:
+    word_ranks = _word_ranks(evidence.lexical or {})
+    cosines = None if near.cosine is None else near.cosine.tolist()
+    rows, passages = near.row.tolist(), near.passage.tolist()
+    fused, relevances = found.tolist(), shares.tolist()
+    words = None if lexical is None else lexical.tolist()
+    return [
+        Place(
+            index,
+            relevances[index],
+            rows[index],
+            passages[index],
+            Signals(
+                dense_rank=evidence.dense_ranks.get(located[index].id, 0),
+                lexical_rank=word_ranks.get(located[index].id, 0),
+                tag_matches=evidence.tags.get(located[index].id, 0),
+                similarity=None
+                if cosines is None or cosines[index] != cosines[index]
+                else cosines[index],  # NaN
+                lexical_score=0.0 if words is None else words[index],
+                fused_score=fused[index],
+            ),
+        )
+        for index in order
+    ]
+
+
+def _known(cosine: float) -> float | None:
+    return None if math.isnan(cosine) else cosine
+
+
+def _word_ranks(lexical: Mapping[str, float]) -> dict[str, int]:
+    ordered = sorted(lexical, key=lambda name: (-lexical[name], name))
+    return {name: rank for rank, name in enumerate(ordered, start=1)}
+
+
+def _collapsed(places: list[Place], rows: Vectors, similarity: float) -> Ranking:
+    with_rows = [place for place in places if place.row >= 0]
+    into = collapse(rows[[place.row for place in with_rows]], similarity) if with_rows else np.zeros(0, int)
+    gone = {with_rows[one].index: with_rows[best] for one, best in enumerate(into.tolist()) if one != best}
+    kept = [place for place in places if place.index not in gone]
+    return Ranking(kept, [(place, gone[place.index]) for place in places if place.index in gone], rows)

@@ -1,0 +1,79 @@
+"""The receipt: what was found, what was spent, and what the caller should know."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from satchel.allocator.model import Choice, Outcome, Ranked, Receipt, Selection, StrategyName
+
+_DEGRADED_NOTES = {
+    "embedder": "The embedder did not answer, so that words alone decided.",
+    "index": "The index could not answer, so that the store's exact search or the words alone decided.",
+    "lexical": "The search by words did not answer, so that meaning alone decided.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the candidates came from; empty for the caller's own."""
+
+    degraded: tuple[str, ...] = ()
+    fallback_wing: str = ""
+    revision: int = 0
+    model_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A budget and what became of it. ``cheapest_tokens`` is the least that any context would have taken."""
+
+    budget: int
+    total_tokens: int
+    cheapest_tokens: int = 0
+
+
+def make_receipt(
+    spending: Spending,
+    strategy: StrategyName,
+    ranked: Ranked,
+    selection: Selection,
+    *,
+    threshold: float,
+    provenance: Provenance,
+) -> Receipt:
+    """Return the receipt; framing is whatever of the context belongs to no single memory."""
+    choices, rejections = selection.choices, selection.rejections
+    return Receipt(
+        budget=spending.budget,
+        total_tokens=spending.total_tokens,
+        framing_tokens=spending.total_tokens - sum(choice.tokens for choice in choices),
+        strategy=strategy,
+        candidate_count=len(ranked.items) + len(ranked.collapsed),
+        collapsed_count=len(ranked.collapsed),
+        below_threshold_count=len(ranked.items) - len(choices) - len(rejections),
+        unaffordable_count=sum(one.outcome is Outcome.UNAFFORDABLE for one in rejections),
+        selected_count=len(choices),
+        threshold=threshold,
+        fallback_wing=provenance.fallback_wing,
+        degraded=provenance.degraded,
+        revision=provenance.revision,
+        model_sha256=provenance.model_sha256,
+        notes=tuple(_notes(spending, ranked, choices, provenance)),
+    )
+
+
+def _notes(
+    spending: Spending, ranked: Ranked, choices: Sequence[Choice], provenance: Provenance
+) -> list[str]:
+    notes = [_DEGRADED_NOTES[part] for part in provenance.degraded]
+    if provenance.fallback_wing:
+        notes.append(f"The wing has nothing to offer; '{provenance.fallback_wing}' answered in its place.")
+    if not ranked.items:
+        notes.append("No memory was found.")
+    elif not choices and spending.cheapest_tokens:
+        notes.append(
+            f"The budget of {spending.budget} tokens is too small for any of the {len(ranked.items)} "
+            f"memories found; the cheapest takes {spending.cheapest_tokens} tokens with its framing."
+        )
+    elif not choices:
+        notes.append("No memory that was found can be shown in the allowed forms or has any relevance.")
+    return notes

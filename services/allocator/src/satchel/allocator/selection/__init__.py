@@ -1,0 +1,1 @@
+"""The interchangeable ways to choose memories for a budget."""

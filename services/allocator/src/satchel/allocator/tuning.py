@@ -1,0 +1,66 @@
+"""Every constant of the pipeline in one place, and how a request changes some of them.
+
+Defaults named here are what measured best (see docs/recall.md) or what the description of
+Context Budget Allocation publishes.
+"""
+
+from dataclasses import dataclass, field
+
+from satchel.allocator.model import Factor, Form, Fusion, MemoryType, ThresholdMethod
+
+# Per day. Source: the published table of Context Budget Allocation.
+AGE_RATES: dict[MemoryType, float] = {
+    MemoryType.DECISION: 0.001,
+    MemoryType.FACT: 0.005,
+    MemoryType.PREFERENCE: 0.01,
+    MemoryType.SESSION_NOTE: 0.1,
+    MemoryType.DEBUG_LOG: 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FactorConstants:
+    """Constants of the six factors. Source: the published description of Context Budget Allocation."""
+
+    density_slope: float = 2.0
+    density_middle: float = 0.3
+    session_bonus: float = 1.2
+    session_window_s: float = 7200.0
+    causal_rate: float = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class FormWorth:
+    """What a form is worth, as a share of the text it stands for, to the strategy ``knapsack``.
+
+    ``slot_share`` is the share of the budget that is added to every price before value is divided by it:
+    it stands for what the next memory would have brought, so that short texts are never shortened and a
+    text that would fill the budget is.
+    """
+
+    excerpt: float = 0.8
+    fingerprint: float = 0.35
+    header: float = 0.05
+    slot_share: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Settings of one allocation."""
+
+    fusion: Fusion = Fusion.STANDARD_SCORE
+    rrf_k: int = 60
+    lexical_weight: float = 1.0
+    tag_bonus: float = 0.05
+    expansion: bool = False
+    neighbors: bool = True
+    previous_share: float = 0.4
+    next_share: float = 0.3
+    duplicate_similarity: float = 0.88
+    threshold_method: ThresholdMethod = ThresholdMethod.IQR
+    threshold_floor: float = 0.15
+    threshold_ceiling: float = 0.75
+    disabled_factors: frozenset[Factor] = frozenset()
+    forms: frozenset[Form] = frozenset(Form)
+    factors: FactorConstants = field(default_factory=FactorConstants)
+    worth: FormWorth = field(default_factory=FormWorth)

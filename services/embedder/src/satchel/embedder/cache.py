@@ -1,0 +1,40 @@
+"""Keeps the vectors of recent queries, found by role and exact text."""
+
+from collections import OrderedDict
+
+from satchel.embedder.model import Role, Vectors
+
+_LONGEST_KEPT = 4096  # code points; what is longer is no typical query and would cost memory
+
+
+class VectorCache:
+    """The last ``capacity`` vectors, least recently used first to go.
+
+    Keeps vectors as they are: a hit is the same bits as the first answer. Capacity 0 keeps nothing.
+    """
+
+    __slots__ = ("_capacity", "_entries")
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._entries: OrderedDict[tuple[Role, str], tuple[Vectors, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, role: Role, text: str) -> tuple[Vectors, int] | None:
+        """Return the vector (dimension,) and the token count of a text, or `None`."""
+        key = (role, text)
+        if key not in self._entries:
+            return None
+        self._entries.move_to_end(key)
+        return self._entries[key]
+
+    def put(self, role: Role, text: str, vector: Vectors, token_count: int) -> None:
+        """Keep the vector of a text of at most 4,096 code points."""
+        if self._capacity == 0 or len(text) > _LONGEST_KEPT:
+            return
+        self._entries[role, text] = (vector, token_count)
+        self._entries.move_to_end((role, text))
+        if len(self._entries) > self._capacity:
+            self._entries.popitem(last=False)

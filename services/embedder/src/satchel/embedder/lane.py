@@ -1,0 +1,150 @@
+"""A lane: requests that wait, and the loop that turns them into batches, one at a time.
+
+There is no timer and no artificial delay. While a batch runs, what arrives accumulates; when it ends, the
+next batch is formed from everything that waits. Requests take turns, so that a small one behind a large
+one is in one of the next batches. An engine has two lanes, so that queries never wait for bulk work.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from itertools import chain, islice
+
+import numpy as np
+from satchel.embedder.batching import Pending, pad, take_batch
+from satchel.embedder.model import TokenIds, Vectors
+from satchel.embedder.ports import Session
+from satchel.runtime.errors import ShuttingDown
+
+_LOOK_AHEAD = 256  # requests looked at for one batch
+
+
+class Job:
+    """One request in a lane: its rows, and its vectors (rows, dimension) as they come in."""
+
+    __slots__ = ("arrived_s", "began_s", "done", "inference_s", "left", "pending", "rows", "vectors")
+
+    def __init__(self, rows: Sequence[TokenIds], dimension: int, now_s: float) -> None:
+        self.rows = rows
+        self.pending = Pending([len(row) for row in rows])
+        self.vectors: Vectors = np.empty((len(rows), dimension), dtype=np.float32)
+        self.left = len(rows)
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.arrived_s = now_s
+        self.began_s: float | None = None
+        self.inference_s = 0.0
+
+    @property
+    def queue_s(self) -> float:
+        """Seconds from arrival to the first batch."""
+        return 0.0 if self.began_s is None else self.began_s - self.arrived_s
+
+    def begin(self, now_s: float) -> None:
+        """Note when the first batch began."""
+        if self.began_s is None:
+            self.began_s = now_s
+
+    def deliver(self, rows: list[int], vectors: Vectors, elapsed_s: float) -> None:
+        """Take the vectors of some rows; the last ones complete the job."""
+        self.vectors[rows] = vectors
+        self.inference_s += elapsed_s
+        self.left -= len(rows)
+        if self.left == 0 and not self.done.done():
+            self.done.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        """End the job with an error, unless it has ended."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class Lane:
+    """Ordinary and bulk jobs, served in turn by one loop."""
+
+    def __init__(
+        self, session: Session, *, budget_tokens: int, pad_id: int, dimension: int, clock: Callable[[], float]
+    ) -> None:
+        self._session = session
+        self._budget_tokens = budget_tokens
+        self._pad_id = pad_id
+        self._dimension = dimension
+        self._clock = clock
+        # Ordered dictionaries as queues: first in first out, and a job can leave from anywhere at once.
+        self._queues: tuple[OrderedDict[Job, None], OrderedDict[Job, None]] = (OrderedDict(), OrderedDict())
+        self._bulk_turn = False
+        self._arrival = asyncio.Event()
+        self._closed = False
+
+    async def embed(self, rows: Sequence[TokenIds], *, bulk: bool = False) -> Job:
+        """Return the finished job of some rows; if the caller is cancelled, its waiting rows are dropped.
+
+        Raises:
+            ShuttingDown: the lane is closed, or closes before the job is done.
+        """
+        if self._closed:
+            raise ShuttingDown
+        job = Job(rows, self._dimension, self._clock())
+        self._queues[bulk][job] = None
+        self._arrival.set()
+        try:
+            await job.done
+        finally:
+            self._forget(job)
+        return job
+
+    async def run(self) -> None:
+        """Serve until cancelled; then refuse what waits and what comes."""
+        try:
+            while True:
+                while any(self._queues):
+                    await self._run_batch(self._next_batch())
+                self._arrival.clear()
+                await self._arrival.wait()
+        finally:
+            self._closed = True
+            for job in chain(*self._queues):
+                job.fail(ShuttingDown())
+
+    def _next_batch(self) -> list[tuple[Job, list[int]]]:
+        """Take the rows of the next batch: the head of a queue, filled up with what is of like length."""
+        first, second = self._queues[self._bulk_turn], self._queues[not self._bulk_turn]
+        self._bulk_turn = not self._bulk_turn
+        jobs = list(islice(chain(first, second), _LOOK_AHEAD))
+        taken = take_batch((job.pending for job in jobs), self._budget_tokens)
+        parts = [(job, rows) for job, rows in zip(jobs, taken, strict=False) if rows]
+        for job, _ in parts:
+            if not job.pending:
+                self._forget(job)
+        head_queue = first or second
+        if jobs[0] in head_queue:
+            head_queue.move_to_end(jobs[0])
+        return parts
+
+    async def _run_batch(self, parts: list[tuple[Job, list[int]]]) -> None:
+        """Run one batch and hand out its vectors. A failure ends the jobs in it and not the lane."""
+        batch = pad([job.rows[row] for job, rows in parts for row in rows], self._pad_id)
+        began_s = self._clock()
+        for job, _ in parts:
+            job.begin(began_s)
+        try:
+            vectors = await self._session.embed(batch)
+        except asyncio.CancelledError:
+            self._fail(parts, ShuttingDown())
+            raise
+        except Exception as error:  # noqa: BLE001  # the lane outlives a batch; its callers get the error
+            self._fail(parts, error)
+            return
+        elapsed_s = self._clock() - began_s
+        offset = 0
+        for job, rows in parts:
+            job.deliver(rows, vectors[offset : offset + len(rows)], elapsed_s)
+            offset += len(rows)
+
+    def _fail(self, parts: list[tuple[Job, list[int]]], error: Exception) -> None:
+        for job, _ in parts:
+            job.fail(error)
+            self._forget(job)
+
+    def _forget(self, job: Job) -> None:
+        for queue in self._queues:
+            queue.pop(job, None)

@@ -1,0 +1,114 @@
+"""The embedder's composition root: the only place that knows which tokenizer and model run."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
+from satchel.embedder.adapters.folder import folder_model
+from satchel.embedder.adapters.onnx import OnnxSession
+from satchel.embedder.adapters.packaged import packaged_model
+from satchel.embedder.adapters.source import ModelSource
+from satchel.embedder.engine import Engine
+from satchel.embedder.model import ModelIdentity
+from satchel.embedder.ports import Session, Tokenizer
+from satchel.embedder.servicer import EmbedderServicer
+from satchel.embedder.settings import PREFIX, EmbedderSettings
+from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.server import serve_forever
+from satchel.runtime.settings import load
+from satchel.runtime.telemetry import setup_telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A loaded model, ready to serve."""
+
+    identity: ModelIdentity
+    tokenizer: Tokenizer
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A running embedder. `engine` is for tests and benchmarks; others use what is registered."""
+
+    engine: Engine
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Add the embedder's servicer to a server."""
+        rpc.add_EmbedderServiceServicer_to_server(EmbedderServicer(self.engine), server)
+
+
+@asynccontextmanager
+async def build(settings: EmbedderSettings, *, model: Model | None = None) -> AsyncIterator[Built]:
+    """Load the model, start the engine, and yield it; a given ``model`` is used and left open.
+
+    Raises:
+        ModelMissing: the model is not there or cannot be loaded; says what to install.
+    """
+    async with AsyncExitStack() as stack:
+        loaded = model if model is not None else await stack.enter_async_context(_opened(settings))
+        readers = await stack.enter_async_context(BoundedExecutor(1, settings.queue_texts, "embedder-reader"))
+        engine = Engine(
+            loaded.identity,
+            tokenizer=loaded.tokenizer,
+            session=loaded.session,
+            readers=readers,
+            settings=settings,
+        )
+        await stack.enter_async_context(_running(engine))
+        yield Built(engine)
+
+
+def run() -> None:
+    """Serve the embedder as a process of its own until SIGTERM, as the environment says."""
+    asyncio.run(_serve(load(EmbedderSettings, PREFIX)))
+
+
+async def _serve(settings: EmbedderSettings) -> None:
+    flush = setup_telemetry("satchel-embedder")
+    try:
+        async with build(settings) as built:
+            await serve_forever(built, settings.listen)
+    finally:
+        flush()
+
+
+@asynccontextmanager
+async def _opened(settings: EmbedderSettings) -> AsyncIterator[Model]:
+    """Load the model that the settings name; hashing and parsing run on a thread."""
+    source = await asyncio.to_thread(_source, settings)
+    tokenizer = await asyncio.to_thread(source.open_tokenizer)
+    session = await OnnxSession.open(
+        source.model_file, name=source.name, pooling=source.pooling, threads=settings.threads
+    )
+    identity = ModelIdentity(
+        source.name, source.revision, source.sha256, session.dimension, source.max_tokens
+    )
+    async with aclosing(session):
+        yield Model(identity, tokenizer, session)
+
+
+def _source(settings: EmbedderSettings) -> ModelSource:
+    if settings.model_folder is None:
+        return packaged_model(max_tokens=settings.max_tokens)
+    return folder_model(settings.model_folder, settings)
+
+
+@asynccontextmanager
+async def _running(engine: Engine) -> AsyncIterator[None]:
+    """Run the engine for the length of the block; what the block raises comes out as it is."""
+    raised: Exception | None = None
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(engine.run())
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # raised again below, outside the group that would wrap it
+            raised = error
+        finally:
+            task.cancel()
+    if raised is not None:
+        raise raised

@@ -1,0 +1,31 @@
+"""What the engine needs from the outside: a tokenizer and a model."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from satchel.embedder.model import Batch, Encoding, Frame, Role, Vectors
+
+
+class Tokenizer(Protocol):
+    """Texts to token ids. Synchronous; may be called from any one thread at a time."""
+
+    @property
+    def pad_id(self) -> int:
+        """Id that fills the rows of a batch."""
+        ...
+
+    def frame(self, role: Role) -> Frame:
+        """Return what stands before and after each passage of this role."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Read whole texts, without special tokens, prefix, padding or truncation."""
+        ...
+
+
+class Session(Protocol):
+    """Token ids to unit vectors. May be called again before an earlier call has ended."""
+
+    async def embed(self, batch: Batch) -> Vectors:
+        """Return (batch, dimension), each row of unit norm."""
+        ...

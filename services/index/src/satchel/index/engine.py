@@ -1,0 +1,168 @@
+"""The use cases: search, status, rebuild, pushed changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from satchel.index.board import Board, Status
+from satchel.index.contents import count_contents
+from satchel.index.errors import (
+    ChangeGap,
+    DimensionMismatch,
+    IndexNotReady,
+    ModelMismatch,
+    RevisionNotReached,
+)
+from satchel.index.following import Follower
+from satchel.index.model import Answer, Change, Model, Query
+from satchel.index.ports import ExactSearch
+from satchel.index.searching import IndexView, Method, search_view
+from satchel.index.writing import Writer
+from satchel.runtime.deadlines import remaining_s
+from satchel.runtime.errors import Code, ServiceError
+from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.telemetry import span
+
+_UNREACHABLE = frozenset(
+    {Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.UNIMPLEMENTED, Code.RESOURCE_EXHAUSTED}
+)
+_WAIT_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long a search may take without a deadline of its caller, and wait for a revision at most.
+
+    A wait takes at most half of what is left of the deadline, so that the store can still be asked.
+    """
+
+    search_s: float = 5.0
+    revision_s: float = 2.0
+
+
+class Engine:
+    """Answers from the view on the board, or else from the store."""
+
+    def __init__(
+        self,
+        board: Board,
+        writer: Writer,
+        follower: Follower | None,
+        *,
+        exact: ExactSearch,
+        searches: BoundedExecutor,
+        method: Method,
+        waits: Waits,
+    ) -> None:
+        self._board = board
+        self._writer = writer
+        self._follower = follower
+        self._exact = exact
+        self._searches = searches
+        self.method = method
+        self._waits = waits
+
+    async def search(self, query: Query) -> Answer:
+        """Return the memories nearest to the query, best first.
+
+        Raises:
+            DimensionMismatch: the query has another length than the index's vectors.
+            ModelMismatch: another model made the query.
+            RevisionNotReached: ``min_revision`` was not applied in time, nor does the store answer.
+            IndexNotReady: the index is not current, and the store does not answer.
+        """
+        with span("satchel.index.search", top_k=query.top_k) as current:
+            answer = await self._search(query)
+            current.set(hits=len(answer.hits), degraded=answer.degraded, revision=answer.applied_revision)
+            return answer
+
+    async def _search(self, query: Query) -> Answer:
+        board = self._board
+        if not board.is_current:
+            return await self._from_store(query)
+        if not await board.wait_for(query.min_revision, self._wait_s()):
+            return await self._from_store(query)
+        return await self._from_view(board.view, query, degraded=False)
+
+    def _wait_s(self) -> float:
+        return min(self._waits.revision_s, _WAIT_SHARE * remaining_s(self._waits.search_s))
+
+    async def _from_view(self, view: IndexView, query: Query, *, degraded: bool) -> Answer:
+        if view.model is not None:
+            _check_query(query, view.model)
+        hits = await self._searches.run(search_view, view, query, self.method)
+        return Answer(hits, view.revision, degraded, view.model)
+
+    async def _from_store(self, query: Query) -> Answer:
+        """Ask the store; if it does not answer, a loaded snapshot does, unless a revision was wanted."""
+        try:
+            answer = await self._exact.search(query, remaining_s(self._waits.search_s))
+        except ServiceError as exc:
+            if exc.code not in _UNREACHABLE:
+                raise
+            return await self._without_store(query, exc)
+        if answer.applied_revision < query.min_revision:
+            raise RevisionNotReached(wanted=query.min_revision, applied=answer.applied_revision)
+        return answer
+
+    async def _without_store(self, query: Query, cause: ServiceError) -> Answer:
+        board = self._board
+        if board.view.revision < query.min_revision:
+            raise RevisionNotReached(wanted=query.min_revision, applied=board.view.revision) from cause
+        if board.is_loading or board.rebuild_progress is not None or not board.view.revision:
+            raise IndexNotReady(state=board.state.value) from cause
+        return await self._from_view(board.view, query, degraded=True)
+
+    async def status(self) -> Status:
+        """Return the state of the index and what it holds."""
+        return self._board.status(await self._searches.run(count_contents, self._board.view))
+
+    async def rebuild(self) -> int:
+        """Begin a rebuild, or join the one that runs; return the revision that it aims at.
+
+        Raises:
+            IndexNotReady: the index does not follow a store, so it has nothing to rebuild from.
+        """
+        if self._follower is None:
+            raise IndexNotReady(state="not following a store")
+        return self._follower.ask_for_rebuild()
+
+    async def push(self, changes: Sequence[Change]) -> int:
+        """Apply changes that the caller pushes; return the last applied revision.
+
+        Raises:
+            ChangeGap: a revision is missing.
+            ModelMismatch: the vectors are of another model than the index's.
+            DimensionMismatch: the vectors have another length than the index's.
+        """
+        view = self._board.view
+        fresh = [change for change in changes if change.revision > view.revision]
+        for expected, change in enumerate(fresh, start=view.revision + 1):
+            if change.revision != expected:
+                raise ChangeGap(expected=expected, actual=change.revision)
+        model = view.model
+        for number, change in enumerate(fresh):
+            if change.vectors is None or not len(change.vectors):
+                continue
+            model = model or Model(change.model_sha256, change.vectors.shape[1])
+            _check_change(number, change, model)
+        if fresh:
+            view = await self._writer.apply(fresh, revision=fresh[-1].revision, model=model)
+        return view.revision
+
+
+def _check_query(query: Query, model: Model) -> None:
+    if query.model_sha256 and query.model_sha256 != model.sha256:
+        raise ModelMismatch(expected=model.sha256, actual=query.model_sha256)
+    if len(query.vector) != model.dimension:
+        raise DimensionMismatch(field="vector", expected=model.dimension, actual=len(query.vector))
+
+
+def _check_change(number: int, change: Change, model: Model) -> None:
+    if change.model_sha256 != model.sha256:
+        raise ModelMismatch(expected=model.sha256, actual=change.model_sha256)
+    if change.vectors is not None and change.vectors.shape[1] != model.dimension:
+        raise DimensionMismatch(
+            field=f"changes[{number}].vectors",
+            expected=model.dimension,
+            actual=change.vectors.shape[1],
+        )

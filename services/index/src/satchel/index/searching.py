@@ -1,0 +1,167 @@
+"""Finds the memories nearest to a query in a view of the index. Blocks: run it on a worker thread."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from satchel.index.filters import CompiledFilter, compile_filter
+from satchel.index.graph import Graph, Scored
+from satchel.index.model import Filter, FloatVector, Hit, Model, Query
+from satchel.index.planning import Tuning, first_breadth, is_exact_cheaper, next_breadth
+from satchel.index.ports import VectorLibrary
+from satchel.index.segment import SegmentView, Selection
+from satchel.index.vocabulary import Vocabulary
+
+_DECIMALS = 6
+_TIE_MARGIN = 2
+_PASSAGES_PER_MEMORY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WingSegment:
+    """A segment and its wing: a number of the vocabulary, or `None` for the shared one."""
+
+    wing: int | None
+    view: SegmentView
+
+
+@dataclass(frozen=True, slots=True)
+class IndexView:
+    """The whole index at one revision. ``memory_ids`` and ``vocabulary`` may grow, never change."""
+
+    revision: int
+    model: Model | None
+    projects: Mapping[str, tuple[WingSegment, ...]]
+    memory_ids: Sequence[str]
+    vocabulary: Vocabulary
+
+    def segments(self, wanted: Filter) -> list[SegmentView]:
+        """Return the segments in which rows may pass the filter."""
+        segments = self.projects.get(wanted.project, ())
+        if not wanted.wings:
+            return [segment.view for segment in segments]
+        wings = {self.vocabulary.wings.find(name) for name in wanted.wings} - {None}
+        return [segment.view for segment in segments if segment.wing is None or segment.wing in wings]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """With what, and how, vectors are compared."""
+
+    library: VectorLibrary
+    tuning: Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Passages by descending score; ``is_complete`` says that no other passage passes the filter."""
+
+    scores: FloatVector
+    memories: NDArray[np.int32]
+    passages: NDArray[np.int32]
+    is_complete: bool
+
+
+def search_view(view: IndexView, query: Query, method: Method) -> tuple[Hit, ...]:
+    """Return the memories nearest to the query, each once, by its best passage.
+
+    Ordered by descending score, then ascending id. Scores are rounded to six decimals, so that equal
+    vectors have equal scores whichever way they were compared.
+    """
+    compiled = compile_filter(query.filter, view.vocabulary)
+    segments = view.segments(query.filter)
+    if compiled is None or not segments:
+        return ()
+    wanted = query.top_k + _TIE_MARGIN
+    if any(segment.has_long for segment in segments):
+        wanted *= _PASSAGES_PER_MEMORY
+    while True:
+        found = [nearest(segment, compiled, query.vector, wanted, method) for segment in segments]
+        best, is_final = _best_per_memory(found, query.top_k)
+        if is_final:
+            break
+        wanted *= 4
+    least = -np.inf if query.min_score is None else query.min_score
+    order = sorted(
+        (-score, view.memory_ids[memory], passage)
+        for memory, (score, passage) in best.items()
+        if score >= least
+    )
+    return tuple(Hit(memory_id, -negated, passage) for negated, memory_id, passage in order[: query.top_k])
+
+
+def nearest(
+    view: SegmentView, compiled: CompiledFilter, query: FloatVector, wanted: int, method: Method
+) -> Candidates:
+    """Return the ``wanted`` nearest passages of a segment, or fewer if no more pass the filter."""
+    selection = view.select(compiled)
+    parts = list(_parts(view, selection, query, wanted, method))
+    if len(parts) == 1:
+        scores, rows = parts[0]
+    else:
+        scores = np.concatenate([part[0] for part in parts] or [np.empty(0, np.float32)])
+        rows = np.concatenate([part[1] for part in parts] or [np.empty(0, np.int64)])
+        order = np.argsort(-scores, kind="stable")[:wanted]
+        scores, rows = scores[order], rows[order]
+    return Candidates(
+        scores, view.columns.memory[rows], view.columns.passage[rows], len(rows) >= len(selection.rows)
+    )
+
+
+def _parts(
+    view: SegmentView, selection: Selection, query: FloatVector, wanted: int, method: Method
+) -> Iterator[Scored]:
+    """Search the graph's rows and the rows behind it, each with row numbers of the segment."""
+    if view.base is not None and selection.base_count:
+        yield _walk(view.base, selection, query, wanted, method.tuning) or method.library.exact(
+            view.base.vectors(),
+            None if selection.base_count == view.base_count else selection.rows[: selection.base_count],
+            query,
+            wanted,
+        )
+    behind = len(selection.rows) - selection.base_count
+    if behind:
+        rows = None if behind == len(view.tail) else selection.rows[selection.base_count :] - view.base_count
+        scores, found = method.library.exact(view.tail, rows, query, wanted)
+        yield scores, found + view.base_count
+
+
+def _walk(
+    graph: Graph, selection: Selection, query: FloatVector, wanted: int, tuning: Tuning
+) -> Scored | None:
+    """Walk the graph until enough allowed rows are among the nearest; `None`: exact search is cheaper."""
+    allowed = selection.base_count
+    wanted = min(wanted, allowed)
+    breadth = first_breadth(tuning, wanted=wanted, allowed=allowed, total=graph.count)
+    while not is_exact_cheaper(tuning, breadth=breadth, allowed=allowed):
+        scores, rows = graph.search(query, breadth)
+        if not selection.everything:
+            passing = selection.mask[rows]
+            scores, rows = scores[passing], rows[passing]
+        if len(rows) >= wanted:
+            return scores[:wanted], rows[:wanted]
+        breadth = next_breadth(breadth, wanted=wanted, kept=len(rows))
+    return None
+
+
+def _best_per_memory(found: Sequence[Candidates], top_k: int) -> tuple[dict[int, tuple[float, int]], bool]:
+    """Return score and number of each memory's best passage, and whether more passages change nothing.
+
+    They do not when every segment is exhausted, or when ``top_k`` memories score above the last passage
+    that each unexhausted segment gave (equal scores may hide a smaller id).
+    """
+    best: dict[int, tuple[float, int]] = {}
+    floor = -np.inf
+    for candidates in found:
+        scores = np.round(candidates.scores.astype(np.float64), _DECIMALS)
+        np.clip(scores, -1.0, 1.0, out=scores)
+        rows = zip(candidates.memories.tolist(), scores.tolist(), candidates.passages.tolist(), strict=True)
+        for memory, score, passage in rows:
+            known = best.get(memory)
+            if known is None or (score, -passage) > (known[0], -known[1]):
+                best[memory] = (score, passage)
+        if not candidates.is_complete:
+            floor = max(floor, float(scores[-1]))
+    above = sum(score > floor for score, _ in best.values())
+    return best, floor == -np.inf or above >= top_k

@@ -1,0 +1,163 @@
+"""Changes the index: applies changes, builds graphs behind the scenes, keeps snapshots.
+
+Changes run one after another on one thread; graphs and snapshots on another. Searches need neither.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from satchel.index.board import Board
+from satchel.index.catalog import Catalog, Job
+from satchel.index.errors import SnapshotUnusable
+from satchel.index.graph import Graph
+from satchel.index.model import Change, Model
+from satchel.index.ports import SnapshotStore, VectorLibrary
+from satchel.index.searching import IndexView
+from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.telemetry import span
+
+log = logging.getLogger(__name__)
+
+
+class Publication(Protocol):
+    """A step on the writing thread that ends with a new view, or with `None` if nothing changed."""
+
+    def __call__(self) -> IndexView | None:
+        """Do the step."""
+        ...
+
+
+class Writer:
+    """The only one that changes the catalog; publishes every change on the board."""
+
+    def __init__(
+        self,
+        board: Board,
+        library: VectorLibrary,
+        *,
+        crossover: int,
+        writes: BoundedExecutor,
+        builds: BoundedExecutor,
+        snapshots: SnapshotStore | None,
+        snapshot_every: int,
+    ) -> None:
+        self._board = board
+        self._library = library
+        self._crossover = crossover
+        self._writes = writes
+        self._builds = builds
+        self._snapshots = snapshots
+        self._snapshot_every = snapshot_every
+        self._catalog = Catalog(crossover=crossover)
+        self._changed = asyncio.Event()
+        self._stopping = threading.Event()
+        self._publishing = asyncio.Lock()
+
+    def new_catalog(self) -> Catalog:
+        """Return an empty catalog of the same settings, to be filled aside."""
+        return Catalog(crossover=self._crossover)
+
+    async def load(self) -> str:
+        """Take over the snapshot; return why there is none that could be used, or an empty text."""
+        if self._snapshots is None:
+            return "No folder for snapshots is set."
+        try:
+            snapshot = await self._builds.run(self._snapshots.load)
+        except SnapshotUnusable as exc:
+            log.warning("index.snapshot.unusable", extra={"reason": str(exc)})
+            return str(exc)
+        if snapshot is None:
+            return "There is no snapshot."
+        catalog = await self._writes.run(Catalog.restore, snapshot, crossover=self._crossover)
+        await self.replace(catalog)
+        self._board.snapshot_revision = catalog.revision
+        return ""
+
+    async def load_without_feed(self) -> None:
+        """Take over the snapshot where nothing else follows: changes will be pushed."""
+        await self.load()
+        self._board.is_loading = False
+        self._board.is_current = True
+        self._board.is_connected = True
+
+    async def apply(
+        self, changes: Sequence[Change], *, revision: int, model: Model | None = None
+    ) -> IndexView:
+        """Apply changes; see `Catalog.apply`."""
+
+        def step() -> IndexView:
+            return self._catalog.apply(changes, revision=revision, model=model)
+
+        with span("satchel.index.apply", changes=len(changes), revision=revision):
+            await self._publish(step)
+        return self._board.view
+
+    async def fill(
+        self, catalog: Catalog, changes: Sequence[Change], revision: int, model: Model | None
+    ) -> None:
+        """Apply changes to a catalog that is not in use yet."""
+        await self._writes.run(catalog.apply, changes, revision=revision, model=model)
+
+    async def replace(self, catalog: Catalog, *, unless_behind: bool = False) -> bool:
+        """Put another catalog in the place of the present one; return whether that was done."""
+
+        def step() -> IndexView | None:
+            if unless_behind and catalog.revision < self._catalog.revision:
+                return None
+            self._catalog = catalog
+            return catalog.view()
+
+        return await self._publish(step)
+
+    async def maintain(self) -> None:
+        """Build graphs and save snapshots whenever changes call for it, until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            await self.build_graphs()
+            if self._board.view.revision - self._board.snapshot_revision >= self._snapshot_every:
+                await self.save()
+
+    async def build_graphs(self) -> None:
+        """Build the graphs that are due, one after another; searches go on meanwhile."""
+        while not self._stopping.is_set():
+            catalog = self._catalog
+            job = await self._writes.run(catalog.next_job)
+            if job is None:
+                return
+            with span("satchel.index.build", rows=job.view.count):
+                graph = await self._builds.run(job.run, self._library, self._stopping.is_set)
+            await self._publish(lambda: self._finish(catalog, job, graph))  # noqa: B023  # awaited at once
+
+    def _finish(self, catalog: Catalog, job: Job, graph: Graph | None) -> IndexView | None:
+        view = catalog.finish(job, graph)
+        return view if catalog is self._catalog else None
+
+    async def save(self) -> None:
+        """Write a snapshot of the present view. A failure is logged and tried again with later changes."""
+        if self._snapshots is None or self._board.view.revision == self._board.snapshot_revision:
+            return
+        snapshot = await self._writes.run(self._catalog.snapshot)
+        try:
+            with span("satchel.index.snapshot", revision=snapshot.revision):
+                await self._builds.run(self._snapshots.save, snapshot)
+        except OSError:
+            log.exception("index.snapshot.failed", extra={"revision": snapshot.revision})
+            return
+        self._board.snapshot_revision = snapshot.revision
+
+    def stop(self) -> None:
+        """Let a running build end soon."""
+        self._stopping.set()
+
+    async def _publish(self, step: Publication) -> bool:
+        """Run a step on the writing thread and publish its view, in the order of the steps."""
+        async with self._publishing:
+            view = await self._writes.run(step)
+            if view is not None:
+                self._board.publish(view)
+        self._changed.set()
+        return view is not None

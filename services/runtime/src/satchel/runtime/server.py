@@ -1,0 +1,171 @@
+"""Provides a gRPC server over the network: health, reflection, and draining before it stops."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Protocol, Self, cast
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import aio as health_aio
+from grpc_reflection.v1alpha import reflection
+from satchel.runtime.channels import MAX_METADATA_BYTES
+from satchel.runtime.interceptors import default_chain
+from satchel.runtime.interceptors.deadline import end_endless_calls
+from satchel.runtime.status import MAX_MESSAGE_BYTES
+
+_log = logging.getLogger("satchel.server")
+
+DEFAULT_GRACE_S = 10.0
+
+SERVER_OPTIONS: tuple[tuple[str, int], ...] = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_metadata_size", MAX_METADATA_BYTES),
+    # Two servers on one port would share its connections at random.
+    ("grpc.so_reuseport", 0),
+    # Lets clients ping an idle connection as often as ours do.
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+
+
+class Registrable(Protocol):
+    """What a service's `build` yields."""
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Add the service's servicers to ``server``."""
+
+
+class GrpcServer:
+    """Serves what is registered, with health per service, reflection and the interceptor chain.
+
+    Use it as an async context manager: entering starts it, leaving drains it.
+    """
+
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        *,
+        interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None,
+        credentials: grpc.ServerCredentials | None = None,
+        grace_s: float = DEFAULT_GRACE_S,
+        max_concurrent_calls: int = 1000,
+    ) -> None:
+        self._addresses = tuple(addresses)
+        self._credentials = credentials
+        self._grace_s = grace_s
+        self._health = health_aio.HealthServicer()
+        self._services: list[str] = []
+        self._ports: tuple[int, ...] = ()
+        self._interceptors = default_chain() if interceptors is None else tuple(interceptors)
+        self._server = grpc.aio.server(
+            interceptors=self._interceptors,
+            options=SERVER_OPTIONS,
+            maximum_concurrent_rpcs=max_concurrent_calls,
+        )
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Ports that are served, one an address (1 for a Unix socket), known once started."""
+        return self._ports
+
+    def register(self, *parts: Registrable) -> None:
+        """Add services; only before the start."""
+        recorder = cast("grpc.aio.Server", _Recorder(self._server, self._services))
+        for part in parts:
+            part.register(recorder)
+
+    async def start(self) -> None:
+        """Bind every address and serve; health says SERVING for each service and overall.
+
+        Raises:
+            RuntimeError: an address cannot be bound.
+        """
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection(
+            (
+                *self._services,
+                health_pb2.DESCRIPTOR.services_by_name["Health"].full_name,
+                reflection.SERVICE_NAME,
+            ),
+            self._server,
+        )
+        self._ports = tuple(self._bind(address) for address in self._addresses)
+        await self._server.start()
+        for service in ("", *self._services):
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        _log.info("server.started", extra={"addresses": ",".join(self._addresses), "ports": self._ports})
+
+    async def stop(self) -> None:
+        """Say NOT_SERVING, refuse new calls, and give those under way ``grace_s`` seconds to end."""
+        await self._health.enter_graceful_shutdown()
+        end_endless_calls(self._interceptors)
+        await self._server.stop(self._grace_s)
+        _log.info("server.stopped")
+
+    async def wait(self) -> None:
+        """Wait until the server has stopped."""
+        await self._server.wait_for_termination()
+
+    def _bind(self, address: str) -> int:
+        if self._credentials is None:
+            return self._server.add_insecure_port(address)
+        return self._server.add_secure_port(address, self._credentials)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+
+class _Recorder:
+    """Passes handlers on to a server and notes the names of their services."""
+
+    def __init__(self, server: grpc.aio.Server, names: list[str]) -> None:
+        self._server = server
+        self._names = names
+
+    def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+        self._server.add_generic_rpc_handlers(handlers)
+
+    def add_registered_method_handlers(
+        self, service_name: str, handlers: "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"
+    ) -> None:
+        self._names.append(service_name)
+        self._server.add_registered_method_handlers(service_name, handlers)
+
+
+async def serve_forever(
+    built: Registrable,
+    address: str | Sequence[str],
+    *,
+    interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None,
+    credentials: grpc.ServerCredentials | None = None,
+    grace_s: float = DEFAULT_GRACE_S,
+) -> None:
+    """Serve ``built`` on ``address`` (or on several) until SIGTERM or SIGINT, then drain and return."""
+    addresses = (address,) if isinstance(address, str) else tuple(address)
+    server = GrpcServer(addresses, interceptors=interceptors, credentials=credentials, grace_s=grace_s)
+    server.register(built)
+    async with server:
+        await wait_for_signal()
+
+
+async def wait_for_signal() -> None:
+    """Return when the process is asked to end (SIGTERM or SIGINT)."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    try:
+        await asked.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

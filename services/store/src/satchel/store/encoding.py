@@ -1,0 +1,250 @@
+"""The store's nouns as the contract's messages."""
+
+import json
+from struct import unpack
+
+from google.protobuf import struct_pb2, timestamp_pb2
+from satchel.api.store.v1 import change_service_pb2 as changes_pb
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.store.v1 import search_service_pb2 as search_pb
+from satchel.api.types.v1 import memory_pb2, model_pb2
+from satchel.store.model import (
+    Change,
+    Changes,
+    Component,
+    Fetched,
+    Link,
+    Memory,
+    MemoryState,
+    MemoryType,
+    ModelIdentity,
+    Status,
+    Stored,
+    StoredVectors,
+)
+from satchel.store.scope import TextFound, VectorsFound
+
+_HASH_DIGITS = 16
+_MICROS = 1_000_000
+_TYPES = {kind.name.lower(): int(kind) for kind in MemoryType}
+
+
+def memory(found: Memory) -> memory_pb2.Memory:
+    """Encode a memory, whole."""
+    message = recalled(found)
+    message.path = found.path
+    message.source = found.source
+    if found.metadata:
+        message.metadata.CopyFrom(struct(found.metadata))
+    if found.component is not None:
+        message.component.CopyFrom(component(found.component))
+    return message
+
+
+def recalled(found: Memory) -> memory_pb2.Memory:
+    """Encode what a recall needs of a memory: all but component, metadata, source and path."""
+    costs = found.costs
+    return memory_pb2.Memory(
+        id=found.id,
+        project=found.project,
+        wing=found.wing,
+        room=found.room,
+        type=int(found.type),
+        title=found.title,
+        summary=found.summary,
+        content=found.content,
+        tags=found.tags,
+        session_id=found.session_id,
+        session_order=found.session_order,
+        occurred_at=None if found.occurred_at is None else timestamp(found.occurred_at),
+        created_at=timestamp(found.created_at),
+        updated_at=timestamp(found.updated_at),
+        sensitivity=int(found.sensitivity),
+        state=int(found.state),
+        version=found.version,
+        revision=found.revision,
+        fingerprint=fingerprint(found.fingerprint, found.fact_count),
+        token_costs=memory_pb2.TokenCosts(
+            verbatim=costs.verbatim, fingerprint=costs.fingerprint, header=costs.header
+        ),
+        embedding=_embedding(embedded=found.passage_count > 0),
+        causal_links=[link(one) for one in found.links],
+        token_count=costs.verbatim,
+    )
+
+
+def fingerprint(text: str, fact_count: int) -> memory_pb2.Fingerprint:
+    """Encode a fingerprint from its canonical JSON, whose names are those of the contract."""
+    fields = json.loads(text)
+    fields["type"] = _TYPES[fields["type"]]
+    return memory_pb2.Fingerprint(fact_count=fact_count, **fields)
+
+
+def link(one: Link) -> memory_pb2.CausalLink:
+    """Encode a causal link."""
+    return memory_pb2.CausalLink(memory_id=one.memory_id, relation=int(one.relation), outgoing=one.outgoing)
+
+
+def component(one: Component) -> memory_pb2.Component:
+    """Encode typed fields."""
+    message = memory_pb2.Component()
+    kind = getattr(message, one.kind)
+    kind.SetInParent()
+    for name, value in one.fields.items():
+        if isinstance(value, tuple):
+            getattr(kind, name).extend(value)
+        else:
+            setattr(kind, name, value)
+    return message
+
+
+def struct(text: str) -> struct_pb2.Struct:
+    """Encode a JSON object."""
+    message = struct_pb2.Struct()
+    message.update(json.loads(text))
+    return message
+
+
+def timestamp(at: int) -> timestamp_pb2.Timestamp:
+    """Encode microseconds since 1970."""
+    seconds, rest = divmod(at, _MICROS)
+    return timestamp_pb2.Timestamp(seconds=seconds, nanos=rest * 1000)
+
+
+def model(identity: ModelIdentity | None) -> model_pb2.ModelIdentity | None:
+    """Encode a model's identity; None stays None, which leaves the field absent."""
+    if identity is None:
+        return None
+    return model_pb2.ModelIdentity(
+        name=identity.name,
+        revision=identity.revision,
+        sha256=identity.sha256,
+        dimension=identity.dimension,
+        max_tokens=identity.max_tokens,
+    )
+
+
+def stored(answer: Stored) -> pb.StoreMemoryResponse:
+    """Encode what storing a memory gave."""
+    return pb.StoreMemoryResponse(
+        id=answer.id,
+        fingerprint_id=answer.id,
+        type=int(answer.type),
+        fact_count=answer.fact_count,
+        token_count=answer.token_count,
+        model_hash=answer.model_sha256[:_HASH_DIGITS],
+        embedding=_embedding(embedded=answer.embedded),
+        duplicate=answer.duplicate,
+        revision=answer.revision,
+        created_at=timestamp(answer.created_at),
+        wing=answer.wing,
+        room=answer.room,
+        version=answer.version,
+    )
+
+
+def fetched(found: Fetched, *, whole: bool) -> pb.BatchGetMemoriesResponse:
+    """Encode memories by id, whole or as a recall needs them."""
+    encode = memory if whole else recalled
+    return pb.BatchGetMemoriesResponse(
+        memories=[encode(one) for one in found.memories],
+        missing_ids=found.missing,
+        vectors=[_vectors(one, found.dimension) for one in found.vectors],
+        neighbors=[encode(one) for one in found.neighbors],
+    )
+
+
+def changes(found: Changes, *, with_vectors: bool) -> changes_pb.WatchChangesResponse:
+    """Encode a part of the change feed."""
+    dimension = found.model.dimension if found.model is not None and with_vectors else 0
+    sha256 = "" if found.model is None else found.model.sha256
+    return changes_pb.WatchChangesResponse(
+        changes=[_change(one, dimension, sha256) for one in found.changes],
+        head_revision=found.head,
+        model=model(found.model),
+        through_revision=found.through,
+    )
+
+
+def text_found(found: TextFound) -> search_pb.SearchTextResponse:
+    """Encode hits by words and tags."""
+    return search_pb.SearchTextResponse(
+        hits=[search_pb.TextHit(memory_id=hit.memory_id, score=hit.score, all_words=hit.all_words) for hit in found.hits],
+        tag_hits=[search_pb.TagHit(memory_id=hit.memory_id, matches=hit.matches) for hit in found.tag_hits],
+        revision=found.revision,
+    )
+
+
+def vectors_found(found: VectorsFound) -> search_pb.SearchVectorsResponse:
+    """Encode hits by vectors."""
+    return search_pb.SearchVectorsResponse(
+        hits=[
+            search_pb.StoredVectorHit(memory_id=hit.memory_id, score=hit.score, passage=hit.passage)
+            for hit in found.hits
+        ],
+        revision=found.revision,
+        model=model(found.model),
+    )
+
+
+def status(found: Status) -> pb.GetStoreStatusResponse:
+    """Encode the store's counts."""
+    return pb.GetStoreStatusResponse(
+        stats=pb.StoreStats(
+            verbatim_count=found.memories,
+            fingerprint_count=found.memories,
+            embedding_count=found.passages,
+            causal_node_count=found.linked_memories,
+            causal_edge_count=found.links,
+            total_tokens=found.tokens,
+            type_counts={kind.name.lower(): number for kind, number in found.by_type.items()},
+            active_wings=found.wings,
+            archived_count=found.archived,
+            pending_embedding_count=found.pending,
+        ),
+        head_revision=found.head,
+        schema_version=found.schema_version,
+        database_bytes=found.database_bytes,
+        model=model(found.model),
+    )
+
+
+def _change(one: Change, dimension: int, sha256: str) -> changes_pb.Change:
+    if one.state is MemoryState.DELETED:
+        return changes_pb.Change(
+            revision=one.revision,
+            kind=changes_pb.CHANGE_KIND_DELETE,
+            memory_id=one.memory_id,
+            project=one.project,
+            state=int(one.state),
+            changed_at=timestamp(one.changed_at),
+        )
+    return changes_pb.Change(
+        revision=one.revision,
+        kind=changes_pb.CHANGE_KIND_UPSERT,
+        memory_id=one.memory_id,
+        project=one.project,
+        wing=one.wing,
+        room=one.room,
+        type=None if one.type is None else int(one.type),
+        state=int(one.state),
+        passage_count=one.passage_count,
+        vectors=one.vectors,
+        dimension=dimension if one.vectors else 0,
+        model_sha256=sha256 if one.passage_count else "",
+        changed_at=timestamp(one.changed_at),
+        effective_at=None if one.effective_at is None else timestamp(one.effective_at),
+        session_id=one.session_id,
+        tags=one.tags,
+    )
+
+
+def _vectors(one: StoredVectors, dimension: int) -> pb.MemoryVectors:
+    edges = unpack(f"<{len(one.spans) // 4}i", one.spans)
+    return pb.MemoryVectors(
+        memory_id=one.memory_id, starts=edges[::2], ends=edges[1::2], vectors=one.vectors, dimension=dimension
+    )
+
+
+def _embedding(*, embedded: bool) -> memory_pb2.EmbeddingState:
+    return memory_pb2.EMBEDDING_STATE_EMBEDDED if embedded else memory_pb2.EMBEDDING_STATE_PENDING

@@ -1,0 +1,131 @@
+"""Import: batches are prepared and embedded ahead while earlier ones are written, and answers keep order."""
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from satchel.runtime.errors import ServiceError
+from satchel.store.engine.writing import Writing
+from satchel.store.model import NewMemory, Prepared, Stored
+from satchel.store.ports import MemoryStore
+
+_MAX_CODE_POINTS = 262_144  # texts of one batch together, so that a request to the embedder stays small
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of an import: a memory, or why it was refused already."""
+
+    sequence: int
+    content: NewMemory | ServiceError
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to the record of the same sequence."""
+
+    sequence: int
+    result: Stored | ServiceError
+
+
+_Batch: TypeAlias = list[Record]
+_Ready: TypeAlias = list[Prepared] | ServiceError
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A batch whose memories are being prepared and embedded."""
+
+    batch: _Batch
+    preparing: "asyncio.Task[_Ready]"
+
+
+class Importing:
+    """Imports a stream of records in batches of ``batch_size``, at most ``ahead`` of them under way."""
+
+    def __init__(
+        self, writing: Writing, store: MemoryStore, *, batch_size: int, ahead: int, timeout_s: float
+    ) -> None:
+        self._writing = writing
+        self._store = store
+        self._batch_size = batch_size
+        self._ahead = ahead
+        self._timeout_s = timeout_s
+
+    async def run(self, records: AsyncIterable[Record]) -> AsyncIterator[Answer]:
+        """Yield one answer for each record, in order, each once its record is on disk.
+
+        Records that have come are never held back to fill a batch, so a client may wait for an answer
+        before it sends the next record.
+        """
+        waiting: asyncio.Queue[Record | None] = asyncio.Queue(self._batch_size * 2)
+        started: asyncio.Queue[_Begun | None] = asyncio.Queue(self._ahead)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_fill(waiting, records))
+            tasks.create_task(self._start(tasks, waiting, started))
+            while (begun := await started.get()) is not None:
+                for answer in await self._write(begun.batch, await begun.preparing):
+                    yield answer
+
+    async def _start(
+        self, tasks: asyncio.TaskGroup, waiting: "asyncio.Queue[Record | None]", started: "asyncio.Queue[_Begun | None]"
+    ) -> None:
+        """Cut the records into batches and begin to prepare each; at most ``ahead`` are begun."""
+        more = True
+        while more:
+            batch, more = await self._gather(waiting)
+            if batch:
+                await started.put(_Begun(batch, tasks.create_task(self._prepare(batch))))
+        await started.put(None)
+
+    async def _gather(self, waiting: "asyncio.Queue[Record | None]") -> tuple[_Batch, bool]:
+        """Wait for a record and take those that wait beside it."""
+        batch: _Batch = []
+        size = 0
+        record = await waiting.get()
+        while record is not None:
+            batch.append(record)
+            size += len(record.content.content) if isinstance(record.content, NewMemory) else 0
+            if len(batch) >= self._batch_size or size >= _MAX_CODE_POINTS or waiting.empty():
+                return batch, True
+            record = waiting.get_nowait()
+        return batch, False
+
+    async def _prepare(self, batch: Sequence[Record]) -> _Ready:
+        """Prepare and embed; a failure is a result, as it must fail this batch alone."""
+        try:
+            prepared = await self._writing.prepare_all(
+                [record.content for record in batch if isinstance(record.content, NewMemory)]
+            )
+            return await self._writing.with_passages(prepared, self._timeout_s)
+        except ServiceError as error:
+            return error
+
+    async def _write(self, batch: Sequence[Record], ready: _Ready) -> list[Answer]:
+        """Write what is ready and answer every record of the batch."""
+        if isinstance(ready, ServiceError):
+            results: Sequence[Stored | ServiceError] = [ready] * len(batch)
+        else:
+            results = await self._store_all(ready)
+        left = iter(results)
+        answers = [
+            Answer(record.sequence, next(left) if isinstance(record.content, NewMemory) else record.content)
+            for record in batch
+        ]
+        self._writing.note_pending([one.result for one in answers if isinstance(one.result, Stored)])
+        return answers
+
+    async def _store_all(self, ready: list[Prepared]) -> Sequence[Stored | ServiceError]:
+        if not ready:
+            return ()
+        try:
+            return await self._store.import_(ready)
+        except ServiceError as error:
+            return [error] * len(ready)
+
+
+async def _fill(waiting: "asyncio.Queue[Record | None]", records: AsyncIterable[Record]) -> None:
+    async for record in records:
+        await waiting.put(record)
+    await waiting.put(None)

@@ -1,0 +1,193 @@
+"""Errors of the store that a client can see; each carries a published reason.
+
+ServiceError
+|-- MemoryNotFound, LinkTargetNotFound
+|-- PathTaken, MemoryIdTaken
+|-- VersionMismatch, RequestIdReused
+|-- UpdateMaskInvalid, PageTokenMismatch
+|-- DimensionMismatch, VectorMalformed, ModelMismatch
+`-- StoreUnavailable, StoreFull
+"""
+
+# ruff: noqa: N818  # the names say what happened; the base class says that it is an error
+
+from satchel.runtime.errors import Code, ServiceError
+
+
+class MemoryNotFound(ServiceError):
+    """No memory has this id, or the caller may not see it."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_MEMORY_NOT_FOUND"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(
+            f"No memory has the id {memory_id}. Use an id that a store, a recall or a list returned.",
+            memory_id=memory_id,
+        )
+
+
+class LinkTargetNotFound(ServiceError):
+    """A causal link names a memory that the project does not have."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_LINK_TARGET_NOT_FOUND"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(
+            f"A causal link names {memory_id}, which the project does not have. Store that memory first.",
+            memory_id=memory_id,
+        )
+
+
+class PathTaken(ServiceError):
+    """Another memory of the project already has this path."""
+
+    code = Code.ALREADY_EXISTS
+    reason = "ERROR_REASON_PATH_TAKEN"
+
+    def __init__(self, *, path: str, memory_id: str) -> None:
+        super().__init__(
+            f"The path '{path}' belongs to the memory {memory_id}. Update that memory, or choose another path.",
+            path=path,
+            memory_id=memory_id,
+        )
+
+
+class MemoryIdTaken(ServiceError):
+    """Another memory already has this id, with another content."""
+
+    code = Code.ALREADY_EXISTS
+    reason = "ERROR_REASON_MEMORY_ID_TAKEN"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(
+            f"The id {memory_id} belongs to a memory with another text or in another project. "
+            "Update that memory, or import this one as a new memory.",
+            memory_id=memory_id,
+        )
+
+
+class VersionMismatch(ServiceError):
+    """The memory has another version than the caller expected."""
+
+    code = Code.ABORTED
+    reason = "ERROR_REASON_VERSION_MISMATCH"
+
+    def __init__(self, *, memory_id: str, expected: int, actual: int) -> None:
+        super().__init__(
+            f"The memory {memory_id} has version {actual}, not {expected}. Read it again and repeat the change.",
+            memory_id=memory_id,
+            expected_version=expected,
+            actual_version=actual,
+        )
+
+
+class RequestIdReused(ServiceError):
+    """The same request id came before with another body."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_REQUEST_ID_REUSED"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(
+            f"The request id {request_id} was used for another request within 24 hours. "
+            "Give every new request an id of its own.",
+            request_id=request_id,
+        )
+
+
+class UpdateMaskInvalid(ServiceError):
+    """An update mask names a path that cannot be updated."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_UPDATE_MASK_INVALID"
+
+    def __init__(self, *, path: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"The field 'update_mask' names '{path}', which cannot be updated. "
+            f"The paths that can are {', '.join(known)}.",
+            field="update_mask",
+            limit=", ".join(known),
+            remedy=f"Leave '{path}' out of 'update_mask'.",
+        )
+
+
+class PageTokenMismatch(ServiceError):
+    """The page token is damaged or belongs to other arguments."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_PAGE_TOKEN_MISMATCH"
+
+    def __init__(self) -> None:
+        remedy = "Send 'next_page_token' as it was returned, with every other field as before, or start anew."
+        super().__init__(
+            f"The field 'page_token' is damaged or belongs to other arguments. {remedy}",
+            field="page_token",
+            remedy=remedy,
+        )
+
+
+class DimensionMismatch(ServiceError):
+    """The query has another length than the stored vectors."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_DIMENSION_MISMATCH"
+
+    def __init__(self, *, expected: int, actual: int) -> None:
+        super().__init__(
+            f"The store holds vectors of length {expected}, the field 'vector' has {actual}. "
+            "Embed the query with the model that made the stored vectors.",
+            field="vector",
+            expected_dimension=expected,
+            actual_dimension=actual,
+        )
+
+
+class VectorMalformed(ServiceError):
+    """A packed vector is not finite, is zero, or its bytes are not whole numbers."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_VECTOR_MALFORMED"
+
+    def __init__(self, *, limit: str) -> None:
+        remedy = "Send packed little-endian float32 numbers of unit norm."
+        super().__init__(
+            f"The field 'vector' must be {limit}. {remedy}", field="vector", limit=limit, remedy=remedy
+        )
+
+
+class ModelMismatch(ServiceError):
+    """The query's vector comes from another model than the stored ones."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_MODEL_MISMATCH"
+
+    def __init__(self, *, expected: str, actual: str) -> None:
+        super().__init__(
+            f"The stored vectors were made by the model {expected[:16]}, the query by {actual[:16]}. "
+            "Embed the query with the model that made the stored vectors.",
+            expected_model=expected,
+            actual_model=actual,
+        )
+
+
+class StoreUnavailable(ServiceError):
+    """The database could not be read or written; the cause is in the service's log."""
+
+    code = Code.UNAVAILABLE
+    reason = "ERROR_REASON_STORE_UNAVAILABLE"
+
+    def __init__(self, message: str = "The database cannot be read or written. Retry shortly.") -> None:
+        super().__init__(message, retry_after_s=1.0)
+
+
+class StoreFull(ServiceError):
+    """The disk or the database's size limit is reached; nothing was stored."""
+
+    code = Code.RESOURCE_EXHAUSTED
+    reason = "ERROR_REASON_STORE_FULL"
+
+    def __init__(self) -> None:
+        remedy = "Free disk space or delete memories, then retry."
+        super().__init__(f"The disk is full and nothing was stored. {remedy}", remedy=remedy)

@@ -1,0 +1,68 @@
+"""Settings of the store: environment variables ``SATCHEL_STORE_*``."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from satchel.runtime.settings import setting
+
+PREFIX = "SATCHEL_STORE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """How the store keeps its data; see the descriptions of the fields."""
+
+    url: str = setting("sqlite:satchel.db", "Database: 'sqlite:' and a file's path.")
+    synchronous: Literal["full", "normal"] = setting(
+        "full",
+        "Whether an acknowledged write survives a power cut (full) or only a crash of the process (normal).",
+    )
+    readers: int = setting(4, "Number of connections that read at the same time.", minimum=1, maximum=64)
+    max_waiting_reads: int = setting(
+        1024, "Greatest number of reads that wait for a connection.", minimum=1, maximum=1_000_000
+    )
+    max_waiting_writes: int = setting(
+        4096, "Greatest number of writes that wait for the next commit.", minimum=1, maximum=1_000_000
+    )
+    max_group: int = setting(256, "Greatest number of writes in one commit.", minimum=1, maximum=10_000)
+    busy_timeout_ms: int = setting(
+        5000, "Milliseconds to wait for a lock that another process holds.", minimum=0, maximum=600_000
+    )
+    cache_mib: int = setting(32, "Page cache of each connection in MiB.", minimum=1, maximum=4096)
+    mmap_mib: int = setting(
+        256, "Part of the database that is mapped into memory, in MiB.", minimum=0, maximum=65_536
+    )
+    max_exports: int = setting(4, "Greatest number of exports at the same time.", minimum=1, maximum=64)
+    embed_timeout_s: float = setting(
+        10.0,
+        "Seconds to wait for the embedder before a memory is stored without vectors.",
+        minimum=0.1,
+        maximum=600,
+    )
+    import_timeout_s: float = setting(
+        120.0, "Seconds to wait for the embedder for one batch of an import.", minimum=1, maximum=3600
+    )
+    import_batch: int = setting(
+        64, "Memories of an import that are embedded together.", minimum=1, maximum=256
+    )
+    import_ahead: int = setting(
+        3, "Batches of an import that may be embedded while earlier ones are written.", minimum=1, maximum=16
+    )
+    retry_first_s: float = setting(
+        0.5,
+        "Seconds before pending memories are tried again after a first failure.",
+        minimum=0.01,
+        maximum=60,
+    )
+    retry_longest_s: float = setting(
+        30.0, "Greatest number of seconds between two tries.", minimum=0.1, maximum=3600
+    )
+    versions_kept: int = setting(
+        20, "Replaced versions that are kept of each memory.", minimum=0, maximum=1000
+    )
+    small_store: int = setting(
+        20_000, "Up to this many memories a text search ranks by every word of the query.", minimum=0
+    )
+    host: str = setting("127.0.0.1", "Address to listen on.")
+    port: int = setting(7003, "Port to listen on. 0 takes a free one.", minimum=0, maximum=65_535)
+    embedder: str = setting("127.0.0.1:7001", "Address of the embedder.")

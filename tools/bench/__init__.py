@@ -1,0 +1,1 @@
+"""Benchmarks with saved results; none of them judges, all of them print Markdown."""
