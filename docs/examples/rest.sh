@@ -1,4 +1,4 @@
-url=${SATCHEL_HTTP:-http://127.0.0.1:8080}/api/v1
+url=http://127.0.0.1:8080/api/v1
 curl -sf "$url/memories" -H 'Content-Type: application/json' -d '{
   "wing": "billing",
   "content": "We chose PostgreSQL over MySQL because the ledger needs ACID. Approved by the CTO."

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-def model_folder(tmp_path: Path, source: ModelSource) -> Iterator[Path]:
+def model_folder(tmp_path: Path, source: ModelSource) -> Path:
     """The packaged model in the layout of sentence-transformers."""
     folder = tmp_path / "minilm"
     folder.mkdir()

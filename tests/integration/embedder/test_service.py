@@ -25,7 +25,7 @@ async def open_stub(
     model = None if session is None else Model(identity(5), WordTokenizer(), session)
     async with build(settings or EmbedderSettings(), model=model) as built:
         server = InProcessServer()
-        built.register(server)  # type: ignore[arg-type]  # what generated code needs of a server
+        built.register(server)
         yield rpc.EmbedderServiceStub(InProcessChannel(server))
 
 

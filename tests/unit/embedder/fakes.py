@@ -38,6 +38,7 @@ class ScriptedSession:
         self.batches: list[Batch] = []
         self.failure: Exception | None = None
         self.started = asyncio.Event()
+        self.rested = asyncio.Event()
         self._may_end = asyncio.Event()
         self._may_end.set()
 
@@ -55,6 +56,9 @@ class ScriptedSession:
         if self.failure is not None:
             raise self.failure
         return np.stack([vector_of(ids[mask > 0]) for ids, mask in zip(batch.ids, batch.mask, strict=True)])
+
+    async def rest(self) -> None:
+        self.rested.set()
 
 
 def encode_words(text: str) -> Encoding:

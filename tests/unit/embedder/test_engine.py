@@ -2,6 +2,7 @@ import asyncio
 
 import numpy as np
 import pytest
+from satchel.embedder import lane
 from satchel.embedder.model import Priority, Role
 from satchel.embedder.settings import EmbedderSettings
 from satchel.runtime.errors import Overloaded, ShuttingDown
@@ -197,6 +198,16 @@ async def test_text_too_long_to_read_at_once_gives_the_same_rows() -> None:
 
     assert (0, len(text)) == (found.spans[0].start, found.spans[-1].end)
     assert pytest.approx(vector_of_text(words(254))) == found.vectors[0]
+
+
+async def test_engine_rests_when_idle_and_serves_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane, "_IDLE_S", 0.001)
+    session = ScriptedSession()
+    async with running_engine(session) as engine:
+        await engine.embed(["one"], role=Role.PASSAGE)
+        await session.rested.wait()
+
+        assert len((await engine.embed(["two"], role=Role.PASSAGE)).vectors) == 1
 
 
 async def test_stopped_engine_refuses_what_waits_and_what_comes() -> None:

@@ -2,35 +2,20 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 
-import grpc
-
-from satchel.api.allocator.v1.allocator_service_pb2_grpc import AllocatorServiceStub
-from satchel.api.index.v1.index_service_pb2_grpc import IndexServiceStub
-from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceStub
 from satchel.cli.exits import CommandError, Exit
 from satchel.cli.place import Place
+from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder
-from satchel.gateway.embedded import EmbeddedSettings, open_embedded
 from satchel.gateway.home import Home, Running
 from satchel.runtime.channels import open_channel
 
 _SERVICES = ("embedder", "index", "store", "allocator")
 
 
-@dataclass(frozen=True, slots=True)
-class Peers:
-    """The services that commands call."""
-
-    memories: MemoryServiceStub
-    allocator: AllocatorServiceStub
-    index: IndexServiceStub
-
-
 @asynccontextmanager
-async def open_peers(place: Place) -> AsyncIterator[Peers]:
+async def open_clients(place: Place, *, role: str = "command") -> AsyncIterator[Clients]:
     """Open what the global options name; what this process starts ends with the ``with`` block.
 
     Raises:
@@ -44,10 +29,10 @@ async def open_peers(place: Place) -> AsyncIterator[Peers]:
                 name: await stack.enter_async_context(open_channel(target))
                 for name, target in targets.items()
             }
-            yield _peers(channels)
+            yield Clients(channels)
         else:
-            home = await stack.enter_async_context(open_home(place, role="command"))
-            yield _peers(dict.fromkeys(_SERVICES, home.channel))
+            home = await stack.enter_async_context(open_home(place, role=role))
+            yield Clients.over(home.channel)
 
 
 def open_home(place: Place, *, role: str) -> Home:
@@ -60,6 +45,9 @@ def open_home(place: Place, *, role: str) -> Home:
 @asynccontextmanager
 async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
     """Run the services for as long as this process works, on a free loopback port."""
+    # Most commands join a Satchel that runs: they need not wait for the models' libraries.
+    from satchel.gateway.embedded import EmbeddedSettings, open_embedded  # noqa: PLC0415
+
     async with open_embedded(EmbeddedSettings.load(folder)) as embedded:
         yield embedded
 
@@ -86,11 +74,3 @@ def parse_url(text: str) -> dict[str, str]:
             Exit.USAGE,
         )
     return {"index": targets["store"], **targets}
-
-
-def _peers(channels: dict[str, grpc.aio.Channel]) -> Peers:
-    return Peers(
-        memories=MemoryServiceStub(channels["store"]),
-        allocator=AllocatorServiceStub(channels["allocator"]),
-        index=IndexServiceStub(channels["index"]),
-    )

@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from satchel.cli.connect import Peers, open_peers
+from satchel.cli.connect import open_clients
 from satchel.cli.output import tell
 from satchel.cli.place import Place, Show
+from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 from satchel.runtime import telemetry
 from satchel.runtime.logs import setup_logs
@@ -19,7 +20,7 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Message)
 
 
-def run(place: Place, show: Show, name: str, work: Callable[[Peers], Awaitable[T]]) -> T:
+def run(place: Place, show: Show, name: str, work: Callable[[Clients], Awaitable[T]]) -> T:
     """Do a command's work and return its result; ``name`` is that of its span.
 
     Raises:
@@ -34,15 +35,15 @@ def run(place: Place, show: Show, name: str, work: Callable[[Peers], Awaitable[T
         flush()
 
 
-async def _run(place: Place, show: Show, name: str, work: Callable[[Peers], Awaitable[T]]) -> T:
-    async with open_peers(place) as peers:
+async def _run(place: Place, show: Show, name: str, work: Callable[[Clients], Awaitable[T]]) -> T:
+    async with open_clients(place) as clients:
         if not show.trace:
             with telemetry.span(f"satchel.cli.{name}"):
-                return await work(peers)
+                return await work(clients)
         with telemetry.collect_trace() as collector:
             try:
                 with telemetry.span(f"satchel.cli.{name}"):
-                    return await work(peers)
+                    return await work(clients)
             finally:
                 await asyncio.sleep(0)  # the last call's spans arrive with the loop's next turn
                 tell(format_tree(collector.spans))
@@ -57,10 +58,8 @@ def request(message_type: type[M], **fields: object) -> M:
     Raises:
         InvalidRequest: names the field, its limit and the remedy.
     """
-    absent = (None, "", [], 0)
-    return codec.decode(
-        message_type, _json({key: value for key, value in fields.items() if value not in absent})
-    )
+    given = {key: value for key, value in fields.items() if value not in (None, "", [], 0)}
+    return codec.decode(message_type, _json(given))
 
 
 def _json(fields: Mapping[str, object]) -> codec.Json:

@@ -65,9 +65,7 @@ def open_exchange(
         collector = stack.enter_context(telemetry.collect_trace()) if is_trace_demanded(metadata) else None
         token = otel_context.attach(extract_context(metadata) or _ambient() or _new_trace())
         stack.callback(otel_context.detach, token)
-        span = (
-            stack.enter_context(telemetry.server_span(name, attributes)) if telemetry.is_active() else None
-        )
+        span = stack.enter_context(telemetry.server_span(name, attributes)) if telemetry.is_active() else None
         yield Exchange(
             trace_id=telemetry.current_trace_id(),
             project=carrier.get(PROJECT_HEADER, ""),

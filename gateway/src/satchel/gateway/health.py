@@ -30,7 +30,7 @@ SCHEMA: dict[str, Json] = {
         "checks": {
             "type": "object",
             "description": "The parts: `warn` works with less, `fail` does not answer.",
-            "properties": {name: _SCHEMA_OF_CHECK for name in ("database", "vector_store", "embedder")},
+            "properties": dict.fromkeys(("database", "vector_store", "embedder"), _SCHEMA_OF_CHECK),
             "required": ["database", "vector_store", "embedder"],
             "additionalProperties": False,
         },

@@ -27,7 +27,10 @@ class GatewayMetrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "satchel_http_requests", "HTTP requests, by status.", ("method", "route", "status"), registry=registry
+            "satchel_http_requests",
+            "HTTP requests, by status.",
+            ("method", "route", "status"),
+            registry=registry,
         )
         self.request_seconds = Histogram(
             "satchel_http_request_duration_seconds",
@@ -37,10 +40,16 @@ class GatewayMetrics:
             buckets=_BUCKETS_S,
         )
         self.tool_calls = Counter(
-            "satchel_mcp_tool_calls", "Calls of MCP tools, by outcome.", ("tool", "outcome"), registry=registry
+            "satchel_mcp_tool_calls",
+            "Calls of MCP tools, by outcome.",
+            ("tool", "outcome"),
+            registry=registry,
         )
         self._calls = Counter(
-            "satchel_gateway_calls", "RPCs that the doors made, by status code.", ("rpc", "code"), registry=registry
+            "satchel_gateway_calls",
+            "RPCs that the doors made, by status code.",
+            ("rpc", "code"),
+            registry=registry,
         )
         self._mira = _MiraMetrics(registry)
         registry.register(_EmbedSeconds())
@@ -84,7 +93,10 @@ class _MiraMetrics:
         }
         self.seconds = {
             kind: Histogram(
-                f"mira_{kind}_duration_seconds", f"Seconds that {kind} took.", registry=registry, buckets=_BUCKETS_S
+                f"mira_{kind}_duration_seconds",
+                f"Seconds that {kind} took.",
+                registry=registry,
+                buckets=_BUCKETS_S,
             )
             for kind in kinds
         }

@@ -1,7 +1,7 @@
 """Errors as HTTP answers and as MCP results: one table, one form.
 
-The body follows RFC 9457 (``type``, ``title``, ``status``, ``detail``) and carries ``error``, which clients of
-MIRA read, beside the contract's reason, field, limit and remedy.
+The body follows RFC 9457 (``type``, ``title``, ``status``, ``detail``) and carries ``error``, which clients
+of MIRA read, beside the contract's reason, field, limit and remedy.
 """
 
 import math
@@ -65,12 +65,16 @@ def status_of(error: ServiceError) -> int:
 def problem_of(error: ServiceError, trace_id: str) -> Problem:
     """Return the answer to a request that failed, under the id of its trace."""
     status = status_of(error)
-    return Problem(status, {**failure_of(error, trace_id), **_members_of_rfc(error, status)}, _headers(error, status))
+    return Problem(
+        status, {**failure_of(error, trace_id), **_members_of_rfc(error, status)}, _headers(error, status)
+    )
 
 
 def failure_of(error: ServiceError, trace_id: str) -> dict[str, Json]:
     """Return what every door says of an error: sentence, code, reason and parts."""
-    known = {name: error.metadata[name] for name in ("field", "limit", "remedy") if name in error.metadata}
+    known: dict[str, Json] = {
+        name: error.metadata[name] for name in ("field", "limit", "remedy") if name in error.metadata
+    }
     body: dict[str, Json] = {
         "error": error.message,
         "code": error.code.name.lower(),

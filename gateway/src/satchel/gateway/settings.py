@@ -31,8 +31,9 @@ class GatewaySettings:
         """Refuse to serve the network by accident."""
         if not self.is_loopback and not self.open_to_network:
             raise SettingsError(
-                f"{PREFIX}_HTTP_ADDRESS={self.http_address} can be reached from other machines, and callers need "
-                f"no key yet. Use 127.0.0.1, or set {PREFIX}_OPEN_TO_NETWORK=true behind a proxy that asks for one."
+                f"{PREFIX}_HTTP_ADDRESS={self.http_address} can be reached from other machines, and callers "
+                f"need no key yet. Use 127.0.0.1, or set {PREFIX}_OPEN_TO_NETWORK=true behind a proxy that "
+                "asks for one."
             )
 
     @property

@@ -18,9 +18,7 @@ def split_address(address: str, option: str) -> tuple[str, int]:
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > _MAX_PORT:
-        raise CommandError(
-            f"{option} must be host:port, such as 127.0.0.1:8080, not '{address}'.", Exit.USAGE
-        )
+        raise CommandError(f"{option} must be host:port, not '{address}'.", Exit.USAGE)
     return host.strip("[]"), int(port)
 
 

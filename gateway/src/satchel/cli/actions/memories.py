@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
-from satchel.cli.connect import Peers
 from satchel.cli.exits import CommandError, Exit
 from satchel.cli.output import tell, write_json, write_line, write_text
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
+from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 
 
@@ -27,8 +27,8 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     """Store a memory and print its id."""
     message = request(pb.StoreMemoryRequest, content=read_argument(text), project=place.project, **fields)
 
-    async def work(peers: Peers) -> pb.StoreMemoryResponse:
-        return await peers.memories.StoreMemory(message)
+    async def work(clients: Clients) -> pb.StoreMemoryResponse:
+        return await clients.memory.StoreMemory(message)
 
     stored = run(place, show, "store", work)
     if show.as_json:
@@ -45,8 +45,8 @@ def get(place: Place, show: Show, memory_id: str, *, raw: bool) -> None:
     """Print a memory, or its text alone."""
     message = request(pb.GetMemoryRequest, id=memory_id, project=place.project)
 
-    async def work(peers: Peers) -> pb.GetMemoryResponse:
-        return await peers.memories.GetMemory(message)
+    async def work(clients: Clients) -> pb.GetMemoryResponse:
+        return await clients.memory.GetMemory(message)
 
     memory = run(place, show, "get", work).memory
     if show.as_json:
@@ -88,8 +88,8 @@ def delete(place: Place, show: Show, memory_ids: Sequence[str], *, yes: bool) ->
         tell("Nothing was deleted.")
         raise CommandError("The answer was no.", Exit.FAILED)
 
-    async def work(peers: Peers) -> list[pb.DeleteMemoryResponse]:
-        return [await peers.memories.DeleteMemory(message) for message in messages]
+    async def work(clients: Clients) -> list[pb.DeleteMemoryResponse]:
+        return [await clients.memory.DeleteMemory(message) for message in messages]
 
     deleted = run(place, show, "delete", work)
     if show.as_json:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.cli.actions.memories import read_argument
-from satchel.cli.connect import Peers
 from satchel.cli.output import tell, write_json, write_line, write_text
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
+from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 
 _INDENT = "    "
@@ -18,8 +18,8 @@ def recall(place: Place, show: Show, question: str, fields: Mapping[str, object]
     """Print the context and its receipt; tell whether the context holds anything."""
     message = request(pb.RecallRequest, query=read_argument(question), project=place.project, **fields)
 
-    async def work(peers: Peers) -> pb.RecallResponse:
-        return await peers.allocator.Recall(message)
+    async def work(clients: Clients) -> pb.RecallResponse:
+        return await clients.allocator.Recall(message)
 
     answer = run(place, show, "recall", work)
     if show.as_json:
@@ -60,8 +60,8 @@ def search(place: Place, show: Show, words: str, fields: Mapping[str, object]) -
     """Print what was found; tell whether anything was."""
     message = request(pb.SearchMemoriesRequest, query=read_argument(words), project=place.project, **fields)
 
-    async def work(peers: Peers) -> pb.SearchMemoriesResponse:
-        return await peers.allocator.SearchMemories(message)
+    async def work(clients: Clients) -> pb.SearchMemoriesResponse:
+        return await clients.allocator.SearchMemories(message)
 
     answer = run(place, show, "search", work)
     if show.as_json:

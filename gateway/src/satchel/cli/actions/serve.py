@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
 
-from satchel.cli.actions.addresses import require_loopback
+from satchel.cli.actions.addresses import bound_socket, require_loopback
 from satchel.cli.actions.up import setup_server_logs
 from satchel.cli.place import Place
 from satchel.gateway.data_folder import DataFolder, FileLock, FolderBusy, Owner, Ownership
@@ -38,9 +38,9 @@ _PEERS: Mapping[str, Mapping[str, str]] = {
     "index": {"store": "SATCHEL_INDEX_STORE"},
     "store": {"embedder": "SATCHEL_STORE_EMBEDDER"},
     "allocator": {
-        "embedder": "SATCHEL_ALLOCATOR_EMBEDDER",
-        "index": "SATCHEL_ALLOCATOR_INDEX",
-        "store": "SATCHEL_ALLOCATOR_STORE",
+        "embedder": "SATCHEL_ALLOCATOR_EMBEDDER_TARGET",
+        "index": "SATCHEL_ALLOCATOR_INDEX_TARGET",
+        "store": "SATCHEL_ALLOCATOR_STORE_TARGET",
     },
     "gateway": {
         "embedder": "SATCHEL_GATEWAY_EMBEDDER_TARGET",
@@ -65,6 +65,8 @@ def serve(place: Place, service: str, listen: str, peers: Mapping[str, str], *, 
         require_loopback(address, "--listen", _REMEDY)
     elif service == "gateway":
         os.environ.setdefault("SATCHEL_GATEWAY_OPEN_TO_NETWORK", "true")
+    with bound_socket(address, "--listen"):
+        pass  # a model takes a second to load; an address that is taken should be told at once
     setup_server_logs()
     run: Callable[[], None] = import_module(f"satchel.{service}.main").run
     if service == "store" and "SATCHEL_STORE_URL" not in os.environ:

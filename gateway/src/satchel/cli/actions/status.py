@@ -1,10 +1,10 @@
 """What the command status does."""
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
-from satchel.cli.connect import Peers
 from satchel.cli.output import write_json, write_line
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
+from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder, Owner
 from satchel.gateway.transcoder import codec
 
@@ -15,8 +15,8 @@ def status(place: Place, show: Show) -> None:
     folder = DataFolder(place.data_dir)
     owner = folder.owner() if not place.url and folder.path.is_dir() and folder.is_owned() else None
 
-    async def work(peers: Peers) -> pb.GetStatusResponse:
-        return await peers.allocator.GetStatus(message)
+    async def work(clients: Clients) -> pb.GetStatusResponse:
+        return await clients.allocator.GetStatus(message)
 
     answer = run(place, show, "status", work)
     if show.as_json:

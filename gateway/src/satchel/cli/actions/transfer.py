@@ -12,7 +12,6 @@ from typing import IO
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.cli.actions.progress import Progress, open_progress
-from satchel.cli.connect import Peers
 from satchel.cli.importing.formats import ImportFormat
 from satchel.cli.importing.records import Record, Refused
 from satchel.cli.importing.source import Source, open_source
@@ -20,6 +19,7 @@ from satchel.cli.importing.upload import Defaults, Outcome, upload
 from satchel.cli.output import tell, write_json, write_line
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
+from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 
 __all__ = ["Defaults", "export_memories", "import_memories"]
@@ -63,9 +63,9 @@ def import_memories(
         return _preview(source, show)
     summary = Summary()
 
-    async def work(peers: Peers) -> None:
+    async def work(clients: Clients) -> None:
         with open_progress("Importing", source.total, show) as progress:
-            async for outcome in upload(peers.memories, source.records, defaults, place.project):
+            async for outcome in upload(clients.memory, source.records, defaults, place.project):
                 summary.add(outcome)
                 progress.advance()
 
@@ -121,9 +121,9 @@ def export_memories(place: Place, show: Show, output: Path, fields: Mapping[str,
     message = request(pb.ExportMemoriesRequest, project=place.project, **fields)
     to_stdout = str(output) == "-"
 
-    async def work(peers: Peers) -> int:
+    async def work(clients: Clients) -> int:
         with _opened(output) as file, open_progress("Exporting", None, show) as progress:
-            return await _write(peers, message, file, progress)
+            return await _write(clients, message, file, progress)
 
     count = run(place, show, "export", work)
     if show.as_json and not to_stdout:
@@ -132,9 +132,11 @@ def export_memories(place: Place, show: Show, output: Path, fields: Mapping[str,
         tell(f"{count} exported{'' if to_stdout else f' to {output}'}")
 
 
-async def _write(peers: Peers, message: pb.ExportMemoriesRequest, file: IO[bytes], progress: Progress) -> int:
+async def _write(
+    clients: Clients, message: pb.ExportMemoriesRequest, file: IO[bytes], progress: Progress
+) -> int:
     count = 0
-    async for response in peers.memories.ExportMemories(message):
+    async for response in clients.memory.ExportMemories(message):
         progress.set_total(response.total_count)
         for memory in response.memories:
             file.write(codec.dumps(codec.encode(memory)).encode() + b"\n")

@@ -1,21 +1,21 @@
 """What the command up does: one process with everything, on one data folder."""
 
 import asyncio
+import logging
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
 
-from satchel.cli.actions.addresses import bound_socket, require_loopback, split_address
-from satchel.cli.actions.http import serving_http
+from satchel.cli.actions.addresses import bound_socket, require_loopback
 from satchel.cli.output import tell
 from satchel.cli.place import Place
 from satchel.gateway.data_folder import DataFolder
 from satchel.gateway.embedded import Embedded, EmbeddedSettings, open_embedded
 from satchel.gateway.home import Home, Start
+from satchel.gateway.main import HttpServer
 from satchel.gateway.rest.app import build_app
 from satchel.gateway.settings import PREFIX, GatewaySettings
 from satchel.runtime.channels import open_channel
@@ -42,9 +42,7 @@ def up(place: Place, *, grpc_address: str, http_address: str) -> None:
     setup_server_logs()
     flush = setup_telemetry("satchel")
     try:
-        _check_free(grpc_address)
-        with bound_socket(http_address, "--http") as http:
-            asyncio.run(_up(place, grpc_address, http_address, http))
+        asyncio.run(_up(place, grpc_address, http_address))
     finally:
         flush()
 
@@ -54,41 +52,38 @@ def setup_server_logs() -> None:
     default = "text" if sys.stderr.isatty() else "json"
     chosen = os.environ.get("SATCHEL_LOG_FORMAT", default)
     setup_logs(os.environ.get("SATCHEL_LOG_LEVEL", "INFO"), "text" if chosen == "text" else "json")
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # our own events say the same
 
 
-def _check_free(grpc_address: str) -> None:
-    # Loading the models takes a second; a port that is taken should be told at once.
-    with bound_socket(grpc_address, "--grpc"):
-        pass
-
-
-async def _up(place: Place, grpc_address: str, http_address: str, http: socket.socket) -> None:
-    host, _ = split_address(http_address, "--http")
-    served = f"{f'[{host}]' if ':' in host else host}:{http.getsockname()[1]}"
+async def _up(place: Place, grpc_address: str, http_address: str) -> None:
     home = Home(
         place.data_dir,
-        start=_start(grpc_address, served, http),
+        start=_start(grpc_address, http_address),
         connect=open_channel,
         role="up",
         version=version("satchel"),
     )
     async with home:
-        link = await home.own()
+        owner = (await home.own()).owner
         tell(f"Satchel {version('satchel')} is ready. Data folder: {home.folder.path}")
-        tell(f"  REST     http://{served}/api/v1   (documentation: http://{served}/docs)")
-        tell(f"  MCP      http://{served}/mcp")
-        tell(f"  gRPC     {link.owner.grpc}")
+        tell(f"  REST     {owner.http}/api/v1   (documentation: {owner.http}/docs)")
+        tell(f"  MCP      {owner.http}/mcp")
+        tell(f"  gRPC     {owner.grpc}")
         await wait_for_signal()
         tell("Satchel is stopping.")
 
 
-def _start(grpc_address: str, served: str, http: socket.socket) -> Start:
+def _start(grpc_address: str, http_address: str) -> Start:
+    host = http_address.rpartition(":")[0]
+
     @asynccontextmanager
     async def start(folder: DataFolder) -> AsyncIterator[Embedded]:
-        settings = replace(load(GatewaySettings, PREFIX), http_address=served)
+        # Loading the models takes a second; an address that is taken should be told at once.
+        with bound_socket(grpc_address, "--grpc"), bound_socket(http_address, "--http"):
+            settings = replace(load(GatewaySettings, PREFIX), http_address=http_address)
         async with open_embedded(EmbeddedSettings.load(folder, grpc_address=grpc_address)) as embedded:
             app = build_app(embedded.clients(), settings)
-            async with serving_http(app, http, settings.grace_s):
-                yield replace(embedded, http_address=f"http://{served}")
+            async with HttpServer(app, settings) as http:
+                yield replace(embedded, http_address=f"http://{host}:{http.port}")
 
     return start

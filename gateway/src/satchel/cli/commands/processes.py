@@ -38,16 +38,20 @@ def up(
         ),
     ] = "127.0.0.1:8080",
 ) -> None:
-    """Run Satchel on the data folder until Ctrl-C or SIGTERM: all services, gRPC, REST and MCP."""
+    """Run Satchel until it is stopped: gRPC, REST and MCP.
+
+    It owns the data folder until Ctrl-C or SIGTERM, and then finishes what is under way.
+    """
     from satchel.cli.actions import up as action  # noqa: PLC0415  # quick --help
 
     action.up(place_of(context), grpc_address=grpc, http_address=http)
 
 
 def mcp(context: typer.Context) -> None:
-    """Serve MCP on stdin and stdout, for clients that start their server themselves.
+    """Serve MCP on stdin and stdout.
 
-    It joins the Satchel that runs on the data folder, or starts one in this process.
+    For clients that start their server themselves. It joins the Satchel that runs on the
+    data folder, or starts one in this process.
     """
     from satchel.cli.actions import mcp as action  # noqa: PLC0415  # quick --help
 
@@ -73,7 +77,10 @@ def serve(
         ),
     ] = False,
 ) -> None:
-    """Run one service as a process of its own; the five find each other on 127.0.0.1:50061 to 50064."""
+    """Run one service as a process of its own.
+
+    The five find each other on 127.0.0.1, ports 50061 to 50064 and 8080, unless told otherwise.
+    """
     from satchel.cli.actions import serve as action  # noqa: PLC0415  # quick --help
 
     peers = {"embedder": embedder, "index": index, "store": store, "allocator": allocator}

@@ -15,14 +15,14 @@ def register(app: typer.Typer) -> None:
 
 def status(context: typer.Context, *, as_json: options.Json = False, trace: options.Trace = False) -> None:
     """Print what Satchel holds and how its parts are."""
-    from satchel.cli.actions import status  # noqa: PLC0415  # quick --help
+    from satchel.cli.actions import status as action  # noqa: PLC0415  # quick --help
 
-    status.status(place_of(context), Show(as_json, trace))
+    action.status(place_of(context), Show(as_json, trace))
 
 
 def doctor(context: typer.Context, *, as_json: options.Json = False) -> None:
-    """Check everything that Satchel needs, and say what to do about what is wrong."""
-    from satchel.cli.actions import doctor  # noqa: PLC0415  # quick --help
+    """Check what Satchel needs, and say what to do about faults."""
+    from satchel.cli.actions import doctor as action  # noqa: PLC0415  # quick --help
 
-    if not doctor.doctor(place_of(context), as_json=as_json):
+    if not action.doctor(place_of(context), as_json=as_json):
         raise typer.Exit(Exit.FAILED)

@@ -33,7 +33,7 @@ def import_(
     as_json: options.Json = False,
     trace: options.Trace = False,
 ) -> None:
-    """Import JSON Lines, a folder of Markdown or text, or a chat transcript.
+    """Import JSON Lines, Markdown, text or chats.
 
     What is stored already is counted as a duplicate, so an import that broke off can be repeated.
     """
@@ -59,9 +59,10 @@ def export(
     as_json: options.Json = False,
     trace: options.Trace = False,
 ) -> None:
-    """Write memories as JSON Lines, whole, so that an import gives them back.
+    """Write memories as JSON Lines.
 
-    A file is replaced only when the export is complete. With --json the summary is JSON.
+    They are whole: an import gives them back as they were. A file is replaced only when the
+    export is complete. With --json the summary is JSON.
     """
     from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
 

@@ -7,17 +7,19 @@ not answered is sent again; the store recognises what it has.
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
-from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceStub
 from satchel.api.types.v1.memory_pb2 import Memory
 from satchel.cli.importing.records import Draft, Exported, Json, Record, Refused
 from satchel.gateway.transcoder import codec
 from satchel.runtime.errors import MalformedMessage, ServiceError
 from satchel.runtime.status import from_rpc_status
+
+if TYPE_CHECKING:
+    from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceAsyncStub
 
 SOURCE = "satchel-import"
 
@@ -46,7 +48,7 @@ class Outcome:
 
 
 async def upload(
-    memories: MemoryServiceStub, records: Iterator[Record], defaults: Defaults, project: str
+    memories: "MemoryServiceAsyncStub", records: Iterator[Record], defaults: Defaults, project: str
 ) -> AsyncIterator[Outcome]:
     """Import records in order and yield an outcome for each, in the order they are known.
 
@@ -100,7 +102,7 @@ class _Job:
         self._refused: list[Outcome] = []
         self._error: Exception | None = None
 
-    async def send(self, memories: MemoryServiceStub) -> AsyncIterator[_Answer]:
+    async def send(self, memories: "MemoryServiceAsyncStub") -> AsyncIterator[_Answer]:
         """Send what waits for an answer and what is left, and yield the answers."""
         room = asyncio.Semaphore(_WINDOW)
         call = memories.ImportMemories(self._requests(room))
@@ -137,11 +139,13 @@ class _Job:
 
     def _prepare(self, record: Record) -> _Sent | None:
         if isinstance(record, Refused):
-            return self._refuse(record.label, MalformedMessage.reason, record.reason)
+            self._refuse(record.label, MalformedMessage.reason, record.reason)
+            return None
         try:
             request = to_request(record, self._defaults, self._project)
         except ServiceError as error:
-            return self._refuse(record.label, error.reason, error.message)
+            self._refuse(record.label, error.reason, error.message)
+            return None
         self._sequence += 1
         request.sequence = self._sequence
         return _Sent(record, request)
@@ -198,7 +202,7 @@ def _answer(sent: _Sent, response: pb.ImportMemoriesResponse) -> _Answer:
     return _Answer(sent, Outcome(label, "failed", error.reason, error.message), taken)
 
 
-async def _resolve(memories: MemoryServiceStub, answer: _Answer) -> Outcome:
+async def _resolve(memories: "MemoryServiceAsyncStub", answer: _Answer) -> Outcome:
     """Update the older text of a document, if an import stored it; anything else stays as it is."""
     record = answer.sent.record
     if not answer.taken_by or not isinstance(record, Draft):

@@ -7,16 +7,15 @@ from importlib.metadata import version
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
 from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
-from satchel.gateway.exchanges import open_exchange
 from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
 from satchel.gateway.mcp.http import McpEndpoint
 from satchel.gateway.mcp.server import build_server
 from satchel.gateway.metrics import GatewayMetrics
 from satchel.gateway.rest.dispatch import Dispatcher
 from satchel.gateway.rest.documents import document_routes
+from satchel.gateway.rest.fixed import refuse
 from satchel.gateway.rest.health import health_routes
 from satchel.gateway.rest.limits import HostGuard
-from satchel.gateway.rest.responses import error_response, stamped
 from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, load_contract
 from satchel.gateway.transcoder.openapi import make_openapi
@@ -54,7 +53,9 @@ def build_app(
             *health_routes(clients, metrics),
             *document_routes(make_openapi(contract, table, version=version("satchel"), health=HEALTH_SCHEMA)),
             Route("/mcp", mcp),
-            Route("/{path:path}", _AnyVerb(Dispatcher(table, caller, max_body_bytes=settings.max_body_bytes))),
+            Route(
+                "/{path:path}", _AnyVerb(Dispatcher(table, caller, max_body_bytes=settings.max_body_bytes))
+            ),
         ],
         middleware=[Middleware(HostGuard, settings.allowed_hosts)] if settings.is_loopback else [],
         exception_handlers={HTTPException: _show_http_error},
@@ -77,7 +78,8 @@ async def _show_http_error(request: Request, error: Exception) -> Response:
     """Show what Starlette itself refuses, a verb or a file, as every other error."""
     allowed = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
     refused = (
-        VerbNotAllowed(request.method, allowed.split(", ")) if allowed else RouteNotFound(request.scope["path"])
+        VerbNotAllowed(request.method, allowed.split(", "))
+        if allowed
+        else RouteNotFound(request.scope["path"])
     )
-    with open_exchange(request.method, dict(request.headers.items()), {}) as exchange:
-        return stamped(error_response(refused, exchange.trace_id), exchange)
+    return refuse(request, refused)

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Final, cast
 
 import swagger_ui_bundle
+from satchel.gateway.rest.fixed import get_route
 from satchel.gateway.transcoder.json_text import Json, dumps
 from satchel.gateway.transcoder.openapi import OpenApi
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 _ASSETS: Final = Path(str(swagger_ui_bundle.swagger_ui_path))
 
-# The viewer that is packaged for Python knows OpenAPI 3.0 only. What our document uses beyond 3.0 are lists of
-# types, which `_for_viewer` reduces to the first.
+# The viewer that is packaged for Python knows OpenAPI 3.0 only. What our document uses beyond 3.0 are lists
+# of types, which `_for_viewer` reduces to the first.
 _VIEWER_VERSION: Final = "3.0.3"
 
 _PAGE: Final = """<!DOCTYPE html>
@@ -57,10 +58,10 @@ def document_routes(document: OpenApi) -> list[BaseRoute]:
         return Response(_SCRIPT, media_type="text/javascript")
 
     return [
-        Route("/openapi.json", show_document),
-        Route("/docs", show_page),
-        Route("/docs/openapi.json", show_viewer_document),
-        Route("/docs/viewer.js", show_script),
+        get_route("/openapi.json", show_document),
+        get_route("/docs", show_page),
+        get_route("/docs/openapi.json", show_viewer_document),
+        get_route("/docs/viewer.js", show_script),
         Mount("/docs/assets", StaticFiles(directory=_ASSETS)),
     ]
 

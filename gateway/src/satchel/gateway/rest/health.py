@@ -5,10 +5,11 @@ from http import HTTPStatus
 from satchel.gateway.clients import Clients
 from satchel.gateway.health import check_health
 from satchel.gateway.metrics import GatewayMetrics
+from satchel.gateway.rest.fixed import get_route
 from satchel.gateway.rest.responses import json_response
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 # Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 _EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,10 +32,10 @@ def health_routes(clients: Clients, metrics: GatewayMetrics) -> list[BaseRoute]:
         return Response(metrics.exposition(), media_type=_EXPOSITION_TYPE)
 
     return [
-        Route("/health", show_health),
-        Route("/health/live", show_live),
-        Route("/health/ready", show_health),
-        Route("/metrics", show_metrics),
+        get_route("/health", show_health),
+        get_route("/health/live", show_live),
+        get_route("/health/ready", show_health),
+        get_route("/metrics", show_metrics),
     ]
 
 

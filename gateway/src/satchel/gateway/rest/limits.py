@@ -22,6 +22,19 @@ async def read_json(request: Request, limit_bytes: int) -> Json:
         BodyTooLarge: it has more than ``limit_bytes``; no more than that is read.
         MalformedJson: it is not JSON.
     """
+    body = await read_body(request, limit_bytes)
+    if not body.strip():
+        return None
+    _check_content_type(request.headers.get("content-type", ""))
+    return loads(body)
+
+
+async def read_body(request: Request, limit_bytes: int) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        BodyTooLarge: it has more than ``limit_bytes``; no more than that is read.
+    """
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit_bytes:
         raise BodyTooLarge(limit_bytes)
@@ -30,10 +43,7 @@ async def read_json(request: Request, limit_bytes: int) -> Json:
         body += part
         if len(body) > limit_bytes:
             raise BodyTooLarge(limit_bytes)
-    if not body.strip():
-        return None
-    _check_content_type(request.headers.get("content-type", ""))
-    return loads(bytes(body))
+    return bytes(body)
 
 
 def _check_content_type(content_type: str) -> None:

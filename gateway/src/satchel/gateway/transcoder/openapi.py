@@ -117,7 +117,7 @@ def _operation(contract: Contract, route: Route, shown: SchemaBook, accepted: Sc
 
 
 def _parameters(contract: Contract, route: Route, book: SchemaBook) -> Iterator[Schema]:
-    fields = cast("Descriptor", route.rpc.input).fields_by_name
+    fields = route.rpc.input.fields_by_name
     for name in route.path_fields:
         yield _parameter(contract, fields[name], "path", book)
     for field in route.query_fields:
@@ -160,7 +160,9 @@ def _responses(contract: Contract, route: Route, book: SchemaBook) -> Schema:
 def _result(route: Route, book: SchemaBook) -> Schema:
     if not route.rule.response_body:
         return book.reference(route.rpc.output)
-    return book.reference(cast("Descriptor", route.rpc.output.fields_by_name[route.rule.response_body].message_type))
+    return book.reference(
+        cast("Descriptor", route.rpc.output.fields_by_name[route.rule.response_body].message_type)
+    )
 
 
 def _failures(rpc: Rpc, *, has_body: bool) -> Iterable[HTTPStatus]:

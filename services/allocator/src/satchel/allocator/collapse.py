@@ -1,8 +1,10 @@
 """Near duplicates collapse to the best scored of them, after scoring."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
-from satchel.allocator.model import Vectors
+from satchel.allocator.model import Ranked, Scored, Vectors
 
 
 def collapse(vectors: Vectors, similarity: float) -> NDArray[np.int64]:
@@ -20,3 +22,19 @@ def collapse(vectors: Vectors, similarity: float) -> NDArray[np.int64]:
         if into[best] == best and into[other] == other:
             into[other] = best
     return into
+
+
+def collapsed(items: Sequence[Scored], vectors: Vectors, similarity: float) -> Ranked:
+    """Return the items, best first, without those that are nearly the same as a better one."""
+    with_rows = [item for item in items if item.row >= 0]
+    into = collapse(vectors[[item.row for item in with_rows]], similarity) if with_rows else np.zeros(0, int)
+    better = {
+        with_rows[index].candidate.id: with_rows[best].candidate.id
+        for index, best in enumerate(into.tolist())
+        if index != best
+    }
+    return Ranked(
+        items=[item for item in items if item.candidate.id not in better],
+        vectors=vectors,
+        collapsed=[(item, better[item.candidate.id]) for item in items if item.candidate.id in better],
+    )

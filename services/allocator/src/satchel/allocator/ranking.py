@@ -183,9 +183,7 @@ def _places(
                 dense_rank=evidence.dense_ranks.get(located[index].id, 0),
                 lexical_rank=word_ranks.get(located[index].id, 0),
                 tag_matches=evidence.tags.get(located[index].id, 0),
-                similarity=None
-                if cosines is None or cosines[index] != cosines[index]
-                else cosines[index],  # NaN
+                similarity=None if cosines is None else _known(cosines[index]),
                 lexical_score=0.0 if words is None else words[index],
                 fused_score=fused[index],
             ),

@@ -17,6 +17,7 @@ from satchel.embedder.ports import Session
 from satchel.runtime.errors import ShuttingDown
 
 _LOOK_AHEAD = 256  # requests looked at for one batch
+_IDLE_S = 1.0
 
 
 class Job:
@@ -98,12 +99,21 @@ class Lane:
             while True:
                 while any(self._queues):
                     await self._run_batch(self._next_batch())
-                self._arrival.clear()
-                await self._arrival.wait()
+                await self._wait()
         finally:
             self._closed = True
             for job in chain(*self._queues):
                 job.fail(ShuttingDown())
+
+    async def _wait(self) -> None:
+        """Wait for a job; if none comes for a while, let the model give its memory back meanwhile."""
+        self._arrival.clear()
+        try:
+            async with asyncio.timeout(_IDLE_S):
+                await self._arrival.wait()
+        except TimeoutError:
+            await self._session.rest()
+            await self._arrival.wait()
 
     def _next_batch(self) -> list[tuple[Job, list[int]]]:
         """Take the rows of the next batch: the head of a queue, filled up with what is of like length."""

@@ -29,3 +29,7 @@ class Session(Protocol):
     async def embed(self, batch: Batch) -> Vectors:
         """Return (batch, dimension), each row of unit norm."""
         ...
+
+    async def rest(self) -> None:
+        """Give back memory that only running needs: nothing has waited for a while."""
+        ...

@@ -21,8 +21,10 @@ from satchel.index.vocabulary import Vocabulary
 
 _DEAD_SHARE = 0.3
 _LEAST_DEAD = 64
+# Rows behind a graph that are worth a copy of it, at least and for each `_BEHIND_ROWS` rows in it.
 _LEAST_BEHIND = 2_048
-_BEHIND_SHARE = 1 / 32
+_LEAST_BEHIND_QUIET = 64
+_BEHIND_ROWS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,14 @@ class Catalog:
         self._tidy(touched | set(arriving))
         return self.view()
 
-    def next_job(self) -> Job | None:
-        """Return the next graph to build, or `None`; call `finish` with it in any case."""
+    def next_job(self, *, is_quiet: bool = False) -> Job | None:
+        """Return the next graph to build, or `None`; call `finish` with it in any case.
+
+        ``is_quiet`` says that few changes come, so that few rows behind a graph are worth adding to it.
+        """
+        least = _LEAST_BEHIND_QUIET if is_quiet else _LEAST_BEHIND
         for segment in self._all():
-            job = None if segment.is_busy else self._job(segment)
+            job = None if segment.is_busy else self._job(segment, least)
             if job is not None:
                 segment.is_busy = True
                 return job
@@ -240,7 +246,7 @@ class Catalog:
             shared.kill(rows)
             self._memories.relocate(own, own.view())
 
-    def _job(self, segment: Segment) -> Job | None:
+    def _job(self, segment: Segment, least_behind: int) -> Job | None:
         if segment.live <= self._crossover:
             return None
         view = segment.view()
@@ -249,10 +255,9 @@ class Catalog:
             keep = np.flatnonzero(view.alive)
             order = np.lexsort((view.columns.room[keep], view.columns.wing[keep]))
             return Job(segment, view, keep[order])
-        behind = len(view.tail)
-        if behind > (max(_LEAST_BEHIND, view.base_count * _BEHIND_SHARE) if view.base else 0):
-            return Job(segment, view)
-        return None
+        if len(view.tail) < least_behind or len(view.tail) < view.base_count * least_behind / _BEHIND_ROWS:
+            return None
+        return Job(segment, view)
 
     def _compact(self, segment: Segment, view: SegmentView, keep: RowNumbers, graph: Graph | None) -> None:
         segment.compact(view, keep, graph)

@@ -72,6 +72,7 @@ async def build(
             builds=builds,
             snapshots=SnapshotFolder(settings.folder, library) if settings.folder else None,
             snapshot_every=settings.snapshot_every,
+            quiet_s=settings.quiet_s,
         )
         follower = None
         if settings.follow:

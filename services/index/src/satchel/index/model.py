@@ -1,6 +1,7 @@
 """The nouns of the index, free of any transport, clock or driver."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +93,7 @@ class Query:
     min_revision: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A memory and its best passage; ``score`` is a cosine in [-1, 1]."""
 
     memory_id: str

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from satchel.index.filters import CompiledFilter, compile_filter
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import Filter, FloatVector, Hit, Model, Query
 from satchel.index.planning import Tuning, first_breadth, is_exact_cheaper, next_breadth
@@ -69,39 +68,37 @@ def search_view(view: IndexView, query: Query, method: Method) -> tuple[Hit, ...
     Ordered by descending score, then ascending id. Scores are rounded to six decimals, so that equal
     vectors have equal scores whichever way they were compared.
     """
-    compiled = compile_filter(query.filter, view.vocabulary)
     segments = view.segments(query.filter)
-    if compiled is None or not segments:
-        return ()
+    selected = [(segment, segment.select(query.filter, view.vocabulary)) for segment in segments]
     wanted = query.top_k + _TIE_MARGIN
     if any(segment.has_long for segment in segments):
         wanted *= _PASSAGES_PER_MEMORY
     while True:
-        found = [nearest(segment, compiled, query.vector, wanted, method) for segment in segments]
-        best, is_final = _best_per_memory(found, query.top_k)
-        if is_final:
+        found = [nearest(*pair, query.vector, wanted, method) for pair in selected if len(pair[1].rows)]
+        best, floor = _best_per_memory(found)
+        order = sorted(
+            [(-score, view.memory_ids[memory], passage) for memory, (score, passage) in best.items()]
+        )
+        # Below the floor, or at it, passages that were not given may hide a better hit or a smaller id.
+        if floor == -np.inf or (len(order) >= query.top_k and -order[query.top_k - 1][0] > floor):
             break
         wanted *= 4
-    least = -np.inf if query.min_score is None else query.min_score
-    order = sorted(
-        (-score, view.memory_ids[memory], passage)
-        for memory, (score, passage) in best.items()
-        if score >= least
-    )
-    return tuple(Hit(memory_id, -negated, passage) for negated, memory_id, passage in order[: query.top_k])
+    hits = [Hit(memory_id, -negated, passage) for negated, memory_id, passage in order[: query.top_k]]
+    if query.min_score is not None:
+        hits = [hit for hit in hits if hit.score >= query.min_score]
+    return tuple(hits)
 
 
 def nearest(
-    view: SegmentView, compiled: CompiledFilter, query: FloatVector, wanted: int, method: Method
+    view: SegmentView, selection: Selection, query: FloatVector, wanted: int, method: Method
 ) -> Candidates:
     """Return the ``wanted`` nearest passages of a segment, or fewer if no more pass the filter."""
-    selection = view.select(compiled)
     parts = list(_parts(view, selection, query, wanted, method))
     if len(parts) == 1:
         scores, rows = parts[0]
     else:
-        scores = np.concatenate([part[0] for part in parts] or [np.empty(0, np.float32)])
-        rows = np.concatenate([part[1] for part in parts] or [np.empty(0, np.int64)])
+        scores = np.concatenate([part[0] for part in parts])
+        rows = np.concatenate([part[1] for part in parts])
         order = np.argsort(-scores, kind="stable")[:wanted]
         scores, rows = scores[order], rows[order]
     return Candidates(
@@ -145,23 +142,20 @@ def _walk(
     return None
 
 
-def _best_per_memory(found: Sequence[Candidates], top_k: int) -> tuple[dict[int, tuple[float, int]], bool]:
-    """Return score and number of each memory's best passage, and whether more passages change nothing.
+def _best_per_memory(found: Sequence[Candidates]) -> tuple[dict[int, tuple[float, int]], float]:
+    """Return score and number of each memory's best passage, and the floor of the search.
 
-    They do not when every segment is exhausted, or when ``top_k`` memories score above the last passage
-    that each unexhausted segment gave (equal scores may hide a smaller id).
+    The floor is the greatest score that a passage which was not given can have; minus infinity if all were.
     """
     best: dict[int, tuple[float, int]] = {}
     floor = -np.inf
     for candidates in found:
-        scores = np.round(candidates.scores.astype(np.float64), _DECIMALS)
-        np.clip(scores, -1.0, 1.0, out=scores)
-        rows = zip(candidates.memories.tolist(), scores.tolist(), candidates.passages.tolist(), strict=True)
+        scores: list[float] = candidates.scores.astype(np.float64).round(_DECIMALS).tolist()
+        rows = zip(candidates.memories.tolist(), scores, candidates.passages.tolist(), strict=True)
         for memory, score, passage in rows:
             known = best.get(memory)
-            if known is None or (score, -passage) > (known[0], -known[1]):
+            if known is None or score > known[0] or (score == known[0] and passage < known[1]):
                 best[memory] = (score, passage)
         if not candidates.is_complete:
-            floor = max(floor, float(scores[-1]))
-    above = sum(score > floor for score, _ in best.values())
-    return best, floor == -np.inf or above >= top_k
+            floor = max(floor, scores[-1])
+    return best, floor

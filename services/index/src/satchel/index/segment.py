@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from satchel.index.columns import Columns, Growable, GrowableColumns, empty_columns
-from satchel.index.filters import CompiledFilter, evaluate
+from satchel.index.filters import compile_filter, evaluate
 from satchel.index.graph import Graph
-from satchel.index.model import FloatMatrix, Mask, RowNumbers
+from satchel.index.model import Filter, FloatMatrix, Mask, RowNumbers
+from satchel.index.vocabulary import Vocabulary
 
 _CACHE_BYTES = 8 * 1024 * 1024
 
@@ -41,11 +42,11 @@ class SelectionCache:
     __slots__ = ("_bytes", "_entries", "_lock")
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[CompiledFilter, Selection] = OrderedDict()
+        self._entries: OrderedDict[Filter, Selection] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def get(self, key: CompiledFilter) -> Selection | None:
+    def get(self, key: Filter) -> Selection | None:
         """Return the selection of a filter if it is kept."""
         with self._lock:
             selection = self._entries.get(key)
@@ -53,7 +54,7 @@ class SelectionCache:
                 self._entries.move_to_end(key)
             return selection
 
-    def put(self, key: CompiledFilter, selection: Selection) -> None:
+    def put(self, key: Filter, selection: Selection) -> None:
         """Keep a selection, dropping those unused for longest."""
         with self._lock:
             if key not in self._entries:
@@ -90,15 +91,20 @@ class SegmentView:
         """Number of rows in the graph."""
         return self.base.count if self.base is not None else 0
 
-    def select(self, compiled: CompiledFilter) -> Selection:
-        """Return the rows that are alive and pass the filter."""
-        selection = self.selections.get(compiled)
+    def select(self, wanted: Filter, vocabulary: Vocabulary) -> Selection:
+        """Return the rows that are alive and pass the filter; a repeated filter costs a look-up."""
+        selection = self.selections.get(wanted)
         if selection is None:
-            mask = evaluate(compiled, self.columns, self.alive)
+            compiled = compile_filter(wanted, vocabulary)
+            mask = (
+                np.zeros_like(self.alive)
+                if compiled is None
+                else evaluate(compiled, self.columns, self.alive)
+            )
             rows = np.flatnonzero(mask)
             base_count = int(np.searchsorted(rows, self.base_count))
             selection = Selection(mask, rows, base_count, everything=len(rows) == len(mask))
-            self.selections.put(compiled, selection)
+            self.selections.put(wanted, selection)
         return selection
 
     def vectors(self, rows: RowNumbers) -> FloatMatrix:

@@ -32,6 +32,9 @@ class IndexSettings:
     crossover: int = setting(
         12_000, "Passages from which a partition has a graph; below, every search is exact.", minimum=16
     )
+    quiet_s: float = setting(
+        2.0, "Seconds without changes after which few rows join a graph too.", minimum=0.001, maximum=600.0
+    )
     search_threads: int = setting(2, "Searches that run at once.", minimum=1, maximum=256)
     search_queue: int = setting(256, "Searches that may wait; beyond, they are refused.", minimum=1)
     revision_wait_s: float = setting(

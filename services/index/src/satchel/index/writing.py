@@ -43,6 +43,7 @@ class Writer:
         builds: BoundedExecutor,
         snapshots: SnapshotStore | None,
         snapshot_every: int,
+        quiet_s: float,
     ) -> None:
         self._board = board
         self._library = library
@@ -51,6 +52,8 @@ class Writer:
         self._builds = builds
         self._snapshots = snapshots
         self._snapshot_every = snapshot_every
+        self._quiet_s = quiet_s
+        self._is_unsettled = False
         self._catalog = Catalog(crossover=crossover)
         self._changed = asyncio.Event()
         self._stopping = threading.Event()
@@ -93,6 +96,7 @@ class Writer:
 
         with span("satchel.index.apply", changes=len(changes), revision=revision):
             await self._publish(step)
+        self._changed.set()
         return self._board.view
 
     async def fill(
@@ -110,22 +114,35 @@ class Writer:
             self._catalog = catalog
             return catalog.view()
 
-        return await self._publish(step)
+        is_replaced = await self._publish(step)
+        self._changed.set()
+        return is_replaced
 
     async def maintain(self) -> None:
         """Build graphs and save snapshots whenever changes call for it, until cancelled."""
         while True:
-            await self._changed.wait()
-            self._changed.clear()
-            await self.build_graphs()
+            is_quiet = not await self._is_changed()
+            await self.build_graphs(is_quiet=is_quiet)
             if self._board.view.revision - self._board.snapshot_revision >= self._snapshot_every:
                 await self.save()
 
-    async def build_graphs(self) -> None:
+    async def _is_changed(self) -> bool:
+        """Wait for a change; return `False` once when changes have just ceased."""
+        try:
+            async with asyncio.timeout(self._quiet_s if self._is_unsettled else None):
+                await self._changed.wait()
+        except TimeoutError:
+            self._is_unsettled = False
+            return False
+        self._changed.clear()
+        self._is_unsettled = True
+        return True
+
+    async def build_graphs(self, *, is_quiet: bool = False) -> None:
         """Build the graphs that are due, one after another; searches go on meanwhile."""
         while not self._stopping.is_set():
             catalog = self._catalog
-            job = await self._writes.run(catalog.next_job)
+            job = await self._writes.run(catalog.next_job, is_quiet=is_quiet)
             if job is None:
                 return
             with span("satchel.index.build", rows=job.view.count):
@@ -159,5 +176,4 @@ class Writer:
             view = await self._writes.run(step)
             if view is not None:
                 self._board.publish(view)
-        self._changed.set()
         return view is not None

@@ -48,7 +48,8 @@ class PathTaken(ServiceError):
 
     def __init__(self, *, path: str, memory_id: str) -> None:
         super().__init__(
-            f"The path '{path}' belongs to the memory {memory_id}. Update that memory, or choose another path.",
+            f"The path '{path}' belongs to the memory {memory_id}. "
+            "Update that memory, or choose another path.",
             path=path,
             memory_id=memory_id,
         )
@@ -76,7 +77,8 @@ class VersionMismatch(ServiceError):
 
     def __init__(self, *, memory_id: str, expected: int, actual: int) -> None:
         super().__init__(
-            f"The memory {memory_id} has version {actual}, not {expected}. Read it again and repeat the change.",
+            f"The memory {memory_id} has version {actual}, not {expected}. "
+            "Read it again and repeat the change.",
             memory_id=memory_id,
             expected_version=expected,
             actual_version=actual,

@@ -43,7 +43,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextQuery:
-    """Words to search: a hit with all ``terms`` is best; ``parts`` are pieces of identifiers for a looser try."""
+    """Words to search: a hit with all ``terms`` is best; ``parts`` are for a looser try."""
 
     terms: tuple[Term, ...]
     parts: tuple[Term, ...]
@@ -63,7 +63,7 @@ class VectorQuery:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export under way: how many memories it holds, and the memories in batches by creation time and id."""
+    """An export under way: how many memories it holds, and these in batches by creation time and id."""
 
     total: int
     batches: AsyncIterator[tuple[Memory, ...]]

@@ -4,7 +4,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 from satchel.runtime.tokens import count_tokens
-from satchel.store.extraction import canonical_json, extract, render_line
+from satchel.store.extraction import Fingerprint, canonical_json, extract, render_line
 from satchel.store.ids import Stamp
 from satchel.store.model import Component, Memory, MemoryType, NewMemory, Prepared, TokenCosts, Words
 from satchel.store.words import fold, index_text, tags
@@ -21,16 +21,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def prepare(new: NewMemory, stamp: Stamp) -> Prepared:
-    """Derive everything but the passages; ``stamp`` gives the id and the times that ``new`` does not bring."""
+    """Derive all but the passages; ``stamp`` gives the id and the times that ``new`` does not bring."""
     hidden = is_hidden(new.component)
     readable = searchable_text(title=new.title, content=new.content, component=new.component)
-    facts = extract(readable, declared_type=None if new.type is None else new.type.name.lower())
+    facts, declared = _facts(readable, new)
     kind = MemoryType[facts.type.upper()]
     memory_id = new.id or stamp.id
     created_at = stamp.at if new.created_at is None else new.created_at
-    room = new.room or DEFAULT_ROOMS[kind]
-    given = normal_tags(new.tags)
-    every = tuple(sorted({*given, *normal_tags(tuple(tags(readable, facts)))}))
+    given, every = _tags(readable, facts, new)
     when = created_at if new.occurred_at is None else new.occurred_at
     return Prepared(
         new=new,
@@ -38,8 +36,8 @@ def prepare(new: NewMemory, stamp: Stamp) -> Prepared:
         created_at=created_at,
         updated_at=created_at if new.updated_at is None else new.updated_at,
         type=kind,
-        declared=new.type is not None,
-        room=room,
+        declared=declared,
+        room=new.room or DEFAULT_ROOMS[kind],
         path_key=new.path.casefold() or None,
         tags=every,
         given_tags=given,
@@ -61,6 +59,23 @@ def prepare(new: NewMemory, stamp: Stamp) -> Prepared:
         tag_keys=tuple(sorted({fold(tag) for tag in every})),
         hidden=hidden,
     )
+
+
+def _facts(text: str, new: NewMemory) -> tuple[Fingerprint, bool]:
+    """Return the facts, and whether their type was declared."""
+    if new.type is None:
+        return extract(text), False
+    if new.exported and (inferred := extract(text)).type == new.type.name.lower():
+        return inferred, False
+    return extract(text, declared_type=new.type.name.lower()), True
+
+
+def _tags(text: str, facts: Fingerprint, new: NewMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the given tags, and these with the derived ones; both sorted."""
+    derived, given = set(normal_tags(tuple(tags(text, facts)))), set(normal_tags(new.tags))
+    if new.exported:
+        given -= derived
+    return tuple(sorted(given)), tuple(sorted(given | derived))
 
 
 def as_new(memory: Memory) -> NewMemory:

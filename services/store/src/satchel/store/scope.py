@@ -23,6 +23,12 @@ class Scope:
     since: int | None = None
     until: int | None = None
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it asks for nothing but a project and states, so that most memories are likely in it."""
+        narrow = (self.wings, self.rooms, self.types, self.session_ids, self.tags)
+        return not any(narrow) and self.since is None and self.until is None
+
 
 @dataclass(frozen=True, slots=True)
 class TextHit:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from satchel.runtime.settings import setting
+from satchel.runtime.settings import Secret, setting
 
 PREFIX = "SATCHEL_STORE"
 
@@ -60,9 +60,9 @@ class StoreSettings:
     versions_kept: int = setting(
         20, "Replaced versions that are kept of each memory.", minimum=0, maximum=1000
     )
-    small_store: int = setting(
-        20_000, "Up to this many memories a text search ranks by every word of the query.", minimum=0
+    search_entries: int = setting(
+        6000, "Index entries that the looser pass of a text search may read.", minimum=1, maximum=100_000_000
     )
-    host: str = setting("127.0.0.1", "Address to listen on.")
-    port: int = setting(7003, "Port to listen on. 0 takes a free one.", minimum=0, maximum=65_535)
+    listen: str = setting("127.0.0.1:7003", "Address to listen on; port 0 takes a free one.")
     embedder: str = setting("127.0.0.1:7001", "Address of the embedder.")
+    api_key: Secret | None = setting(None, "Key for the embedder when the caller brings none.")  # noqa: RUF009

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf import descriptor_pool
 from google.protobuf.message import DecodeError, Message
+from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import MalformedMessage
 from satchel.runtime.interceptors.middleware import (
     Behaviour,
@@ -28,7 +30,8 @@ class _Undecodable:
 class ValidationInterceptor(Middleware):
     """Refuses messages that do not decode or that break the contract, streamed ones one by one.
 
-    Servicers must read streamed requests by iteration; `context.read` goes past the check.
+    Servicers must read streamed requests by iteration; `context.read` goes past the check. A stream whose
+    contract says `answers_each_item` checks its items itself, for a bad one must not end it.
     """
 
     def wrap(self, handler: Handler, method: Method) -> Handler:
@@ -38,8 +41,10 @@ class ValidationInterceptor(Middleware):
         async def checked(request: Any, context: Context) -> Any:  # noqa: ANN401
             return await self.handle(inner, method, request, context)
 
+        check = _check_decoded if _answers_each_item(method) else _check
+
         async def checked_stream(requests: Any, context: Context) -> Any:  # noqa: ANN401
-            return await self.handle(inner, method, _checked_each(requests), context)
+            return await self.handle(inner, method, _checked_each(requests, check), context)
 
         return with_behaviour(
             handler,
@@ -55,16 +60,32 @@ class ValidationInterceptor(Middleware):
 
 
 def _check(request: Message | _Undecodable) -> None:
+    _check_decoded(request)
+    if isinstance(request, Message):
+        validate(request)
+
+
+def _check_decoded(request: Message | _Undecodable) -> None:
     if isinstance(request, _Undecodable):
         raise MalformedMessage(message_type=request.message_type)
-    validate(request)
 
 
-async def _checked_each(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _checked_each(
+    requests: AsyncIterator[Any], check: Callable[[Message | _Undecodable], None]
+) -> AsyncIterator[Any]:
     async for request in requests:
         if isinstance(request, _Undecodable | Message):
-            _check(request)
+            check(request)
         yield request
+
+
+def _answers_each_item(method: Method) -> bool:
+    try:
+        service = descriptor_pool.Default().FindServiceByName(method.service)
+        rules = service.FindMethodByName(method.name).GetOptions().Extensions[options_pb2.method]
+    except KeyError:
+        return False
+    return rules.answers_each_item
 
 
 def _tolerant(decode: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:

@@ -1,7 +1,7 @@
 """Import: batches are prepared and embedded ahead while earlier ones are written, and answers keep order."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -53,23 +53,32 @@ class Importing:
         self._ahead = ahead
         self._timeout_s = timeout_s
 
-    async def run(self, records: AsyncIterable[Record]) -> AsyncIterator[Answer]:
-        """Yield one answer for each record, in order, each once its record is on disk.
+    async def run(self, records: AsyncIterable[Record], answer: Callable[[Answer], Awaitable[None]]) -> None:
+        """Give ``answer`` one answer for each record, in order, each once its record is on disk.
 
         Records that have come are never held back to fill a batch, so a client may wait for an answer
-        before it sends the next record.
+        before it sends the next record. What ``records`` raises is raised here, after the answers to the
+        records before.
         """
         waiting: asyncio.Queue[Record | None] = asyncio.Queue(self._batch_size * 2)
         started: asyncio.Queue[_Begun | None] = asyncio.Queue(self._ahead)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_fill(waiting, records))
-            tasks.create_task(self._start(tasks, waiting, started))
-            while (begun := await started.get()) is not None:
-                for answer in await self._write(begun.batch, await begun.preparing):
-                    yield answer
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                filling = tasks.create_task(_fill(waiting, records))
+                tasks.create_task(self._start(tasks, waiting, started))
+                while (begun := await started.get()) is not None:
+                    for one in await self._write(begun.batch, await begun.preparing):
+                        await answer(one)
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from group
+        if (failure := filling.result()) is not None:
+            raise failure
 
     async def _start(
-        self, tasks: asyncio.TaskGroup, waiting: "asyncio.Queue[Record | None]", started: "asyncio.Queue[_Begun | None]"
+        self,
+        tasks: asyncio.TaskGroup,
+        waiting: "asyncio.Queue[Record | None]",
+        started: "asyncio.Queue[_Begun | None]",
     ) -> None:
         """Cut the records into batches and begin to prepare each; at most ``ahead`` are begun."""
         more = True
@@ -125,7 +134,15 @@ class Importing:
             return [error] * len(ready)
 
 
-async def _fill(waiting: "asyncio.Queue[Record | None]", records: AsyncIterable[Record]) -> None:
-    async for record in records:
-        await waiting.put(record)
+async def _fill(
+    waiting: "asyncio.Queue[Record | None]", records: AsyncIterable[Record]
+) -> ServiceError | None:
+    """Pass records on; return what the client's stream broke with."""
+    failure: ServiceError | None = None
+    try:
+        async for record in records:
+            await waiting.put(record)
+    except ServiceError as error:
+        failure = error
     await waiting.put(None)
+    return failure

@@ -130,7 +130,9 @@ class Writing:
         if wanted == base:
             return current
         stamp = Stamp(now, current.id)
-        prepared = await self._preparer.run(prepare, replace(wanted, updated_at=max(now, current.created_at)), stamp)
+        prepared = await self._preparer.run(
+            prepare, replace(wanted, updated_at=max(now, current.created_at)), stamp
+        )
         keep = _text_of(prepared) == searchable_text(
             title=current.title, content=current.content, component=current.component
         )

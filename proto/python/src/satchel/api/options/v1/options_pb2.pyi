@@ -180,22 +180,28 @@ class MethodRules(_message.Message):
     HTTP_SUCCESS_FIELD_NUMBER: _builtins.int
     ACCESS_FIELD_NUMBER: _builtins.int
     HIDDEN_FIELD_NUMBER: _builtins.int
+    ANSWERS_EACH_ITEM_FIELD_NUMBER: _builtins.int
     http_success: _builtins.int
     """HTTP status of a success at the REST door. 0 means 200."""
     access: Global___Access.ValueType
     """Least right that the caller needs. Unspecified is refused at start-up."""
     hidden: _builtins.bool
     """Left out of the REST door and of OpenAPI although it carries a route."""
+    answers_each_item: _builtins.bool
+    """Of a stream of requests: each one is answered by itself, so one that breaks
+    a limit does not end the stream.
+    """
     def __init__(
         self,
         *,
         http_success: _builtins.int = ...,
         access: Global___Access.ValueType = ...,
         hidden: _builtins.bool = ...,
+        answers_each_item: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "hidden", b"hidden", "http_success", b"http_success"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "answers_each_item", b"answers_each_item", "hidden", b"hidden", "http_success", b"http_success"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

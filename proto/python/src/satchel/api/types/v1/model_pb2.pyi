@@ -34,8 +34,10 @@ class ModelIdentity(_message.Message):
     revision: _builtins.str
     """Revision of the weights as their source names it, such as a package version."""
     sha256: _builtins.str
-    """SHA-256 of the weights file, 64 lower-case hexadecimal digits. This is
-    what decides whether two identities are the same.
+    """SHA-256 over everything that changes a vector, 64 lower-case hexadecimal
+    digits: the weights file alone for the packaged model; weights, tokenizer,
+    pooling, length and prefixes for a model from a folder. This is what decides
+    whether two identities are the same.
     """
     dimension: _builtins.int
     """Length of one vector."""

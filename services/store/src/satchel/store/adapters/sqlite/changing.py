@@ -28,7 +28,8 @@ WHERE key = ?
 """
 _UPDATE_DOCUMENT = """
 UPDATE documents SET
-  title = ?, summary = ?, body = ?, hidden = ?, tags = ?, given_tags = ?, fingerprint = ?, component = ?, metadata = ?
+  title = ?, summary = ?, body = ?, hidden = ?, tags = ?, given_tags = ?, fingerprint = ?, component = ?,
+  metadata = ?
 WHERE memory = ?
 """
 
@@ -130,9 +131,10 @@ def _rewrite(raw: sqlite3.Connection, key: int, memory: Prepared, *, keep_passag
     raw.execute(
         _UPDATE_MEMORY,
         (
-            new.wing, memory.room, new.path, memory.path_key, int(memory.type), int(memory.declared), new.occurred_at,
-            memory.updated_at, effective_at, new.source, int(new.sensitivity), next_revision(raw), memory.content_hash,
-            costs.verbatim, costs.fingerprint, costs.header, memory.fact_count, count, key,
+            new.wing, memory.room, new.path, memory.path_key, int(memory.type), int(memory.declared),
+            new.occurred_at, memory.updated_at, effective_at, new.source, int(new.sensitivity),
+            next_revision(raw), memory.content_hash, costs.verbatim, costs.fingerprint, costs.header,
+            memory.fact_count, count, key,
         ),
     )  # fmt: skip
     raw.execute(_UPDATE_DOCUMENT, (*document_values(memory), key))

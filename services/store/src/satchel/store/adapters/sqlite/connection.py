@@ -50,7 +50,7 @@ class Connection(aiosqlite.Connection):
             StoreFull: there is no space left.
         """
         with translated():
-            result: T = await self._execute(lambda: work(self._conn))
+            result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]  # aiosqlite's own seam
             return result
 
 

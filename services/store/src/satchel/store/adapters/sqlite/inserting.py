@@ -3,11 +3,11 @@
 import sqlite3
 from collections.abc import Sequence
 
+from satchel.store.adapters.sqlite.linking import link_all
 from satchel.store.adapters.sqlite.requests import keep_answer, recall_answer
-from satchel.store.adapters.sqlite.rows import join_tags
-from satchel.store.errors import LinkTargetNotFound, MemoryIdTaken, PathTaken
+from satchel.store.adapters.sqlite.rows import Row, join_tags
+from satchel.store.errors import MemoryIdTaken, PathTaken
 from satchel.store.model import (
-    Link,
     MemoryState,
     MemoryType,
     ModelIdentity,
@@ -18,7 +18,10 @@ from satchel.store.model import (
 )
 from satchel.store.snapshots import dump_component, dump_stored, load_stored
 
-_ANSWER = "id, type, fact_count, verbatim_tokens, passage_count, revision, created_at, wing, room, version, key, content_hash"
+_ANSWER = (
+    "id, type, fact_count, verbatim_tokens, passage_count, revision, created_at, wing, room, version, "
+    "content_hash"
+)
 _INSERT_MEMORY = """
 INSERT INTO memories (
   id, project, wing, room, path, path_key, type, declared, session_id, session_order, occurred_at, created_at,
@@ -97,7 +100,7 @@ def insert(raw: sqlite3.Connection, memory: Prepared, *, links_must_exist: bool)
     write_words(raw, key, memory)
     if passages is not None:
         write_passages(raw, key, passages)
-    _link_all(raw, key, memory, must_exist=links_must_exist)
+    link_all(raw, key, memory, must_exist=links_must_exist)
     row = raw.execute(f"SELECT {_ANSWER} FROM memories WHERE key = ?", (key,)).fetchone()  # noqa: S608
     return _answer(raw, row, duplicate=False)
 
@@ -184,10 +187,10 @@ def _insert_memory(
         _INSERT_MEMORY,
         (
             memory.id, new.project, new.wing, memory.room, new.path, memory.path_key, int(memory.type),
-            int(memory.declared), new.session_id, _session_order(raw, memory), new.occurred_at, memory.created_at,
-            memory.updated_at, effective_at, new.source, int(new.sensitivity), int(new.state), new.version, revision,
-            memory.content_hash, costs.verbatim, costs.fingerprint, costs.header, memory.fact_count,
-            0 if passages is None else passages.count,
+            int(memory.declared), new.session_id, _session_order(raw, memory), new.occurred_at,
+            memory.created_at, memory.updated_at, effective_at, new.source, int(new.sensitivity),
+            int(new.state), new.version, revision, memory.content_hash, costs.verbatim, costs.fingerprint,
+            costs.header, memory.fact_count, 0 if passages is None else passages.count,
         ),
     )  # fmt: skip
     key = cursor.lastrowid
@@ -210,46 +213,6 @@ def _session_order(raw: sqlite3.Connection, memory: Prepared) -> int:
     return order
 
 
-def _link_all(raw: sqlite3.Connection, key: int, memory: Prepared, *, must_exist: bool) -> None:
-    for link in memory.new.links:
-        other = raw.execute(
-            "SELECT key FROM memories WHERE id = ? AND project = ?", (link.memory_id, memory.new.project)
-        ).fetchone()
-        if other is not None:
-            _link(raw, key, other[0], link)
-        elif must_exist:
-            raise LinkTargetNotFound(link.memory_id)
-        else:
-            raw.execute(
-                "INSERT OR IGNORE INTO awaited_links (other_id, memory, relation, outgoing) VALUES (?, ?, ?, ?)",
-                (link.memory_id, key, int(link.relation), int(link.outgoing)),
-            )
-    _link_awaited(raw, key, memory)
-
-
-def _link_awaited(raw: sqlite3.Connection, key: int, memory: Prepared) -> None:
-    """Make the links that waited for this memory."""
-    if not memory.new.id:
-        return
-    waiting = raw.execute(
-        "SELECT a.memory, a.relation, a.outgoing FROM awaited_links a JOIN memories m ON m.key = a.memory "
-        "WHERE a.other_id = ? AND m.project = ?",
-        (memory.id, memory.new.project),
-    ).fetchall()
-    for other, relation, outgoing in waiting:
-        _link(raw, other, key, Link("", relation, outgoing == 1))
-    if waiting:
-        raw.execute("DELETE FROM awaited_links WHERE other_id = ?", (memory.id,))
-
-
-def _link(raw: sqlite3.Connection, key: int, other: int, link: Link) -> None:
-    cause, effect = (key, other) if link.outgoing else (other, key)
-    raw.execute(
-        "INSERT OR IGNORE INTO links (cause, effect, relation) VALUES (?, ?, ?)",
-        (cause, effect, int(link.relation)),
-    )
-
-
 def _set_model(raw: sqlite3.Connection, model: ModelIdentity) -> None:
     raw.execute("DELETE FROM models")
     raw.execute(
@@ -258,10 +221,20 @@ def _set_model(raw: sqlite3.Connection, model: ModelIdentity) -> None:
     )
 
 
-def _answer(raw: sqlite3.Connection, row: tuple[object, ...], *, duplicate: bool) -> Stored:
+def _answer(raw: sqlite3.Connection, row: Row, *, duplicate: bool) -> Stored:
     (memory_id, kind, facts, tokens, passages, revision, created_at, wing, room, version, *_) = row
     sha256 = raw.execute("SELECT sha256 FROM models").fetchone()[0] if passages else ""
-    return Stored(  # type: ignore[arg-type]  # columns of STRICT tables have the types of the schema
-        memory_id, MemoryType(kind), facts, tokens, sha256, bool(passages), duplicate, revision, created_at, wing,
-        room, version,
-    )  # fmt: skip
+    return Stored(
+        id=memory_id,
+        type=MemoryType(kind),
+        fact_count=facts,
+        token_count=tokens,
+        model_sha256=sha256,
+        embedded=passages > 0,
+        duplicate=duplicate,
+        revision=revision,
+        created_at=created_at,
+        wing=wing,
+        room=room,
+        version=version,
+    )

@@ -8,32 +8,22 @@ from satchel.store.adapters.sqlite.rows import (
     FULL,
     SOURCE,
     Row,
-    head_of,
     json_list,
     key_of,
     model_of,
-    split_tags,
     to_memories,
 )
 from satchel.store.adapters.sqlite.scoping import conditions
 from satchel.store.model import (
-    Change,
-    Changes,
     Fetched,
     Memory,
     MemoryState,
-    MemoryType,
-    Pending,
-    Status,
     StoredVectors,
 )
 from satchel.store.ports import FetchQuery
-from satchel.store.preparing import searchable_text
 from satchel.store.scope import Place, Scope
-from satchel.store.snapshots import load_component
 
 _ACTIVE = int(MemoryState.ACTIVE)
-_WINGS = 20
 
 # For each memory with a session, the nearest active ones on either side: two range reads of one index.
 _NEIGHBORS = f"""
@@ -53,18 +43,6 @@ FROM json_each(?1) k JOIN memories a ON a.key = k.value JOIN memories n ON n.key
 )
 WHERE a.session_id <> ''
 """  # noqa: S608  # only the number of a state is put in
-
-_CHANGES = """
-SELECT m.revision, m.id, m.project, m.state, m.updated_at, m.wing, m.room, m.type, m.effective_at, m.session_id,
-  d.tags, m.passage_count, {vectors}
-FROM memories m JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key
-WHERE m.revision > ?1 AND (?3 = '' OR m.project = ?3)
-ORDER BY m.revision LIMIT ?2
-"""
-_TOMBSTONES = """
-SELECT revision, memory_id, project, deleted_at FROM tombstones
-WHERE revision > ?1 AND (?3 = '' OR project = ?3) ORDER BY revision LIMIT ?2
-"""
 
 
 def fetch(raw: sqlite3.Connection, query: FetchQuery) -> Fetched:
@@ -108,7 +86,8 @@ def _vectors(raw: sqlite3.Connection, rows: Sequence[Row]) -> tuple[StoredVector
     packed = {
         key: (spans, vectors)
         for key, spans, vectors in raw.execute(
-            "SELECT e.memory, e.spans, e.vectors FROM json_each(?1) k CROSS JOIN embeddings e ON e.memory = k.value",
+            "SELECT e.memory, e.spans, e.vectors FROM json_each(?1) k "
+            "CROSS JOIN embeddings e ON e.memory = k.value",
             (json_list(key_of(row) for row in rows),),
         )
     }
@@ -138,122 +117,3 @@ def export_page(raw: sqlite3.Connection, scope: Scope, after: Place | None, limi
         (*where.parameters, limit),
     ).fetchall()
     return to_memories(raw, rows)
-
-
-def count(raw: sqlite3.Connection, scope: Scope) -> int:
-    """Return how many memories a scope holds."""
-    where = conditions(scope)
-    found: int = raw.execute(
-        f"SELECT count(*) FROM memories m WHERE {where.sql}",  # noqa: S608
-        where.parameters,
-    ).fetchone()[0]
-    return found
-
-
-def pending(raw: sqlite3.Connection, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
-    """Return memories that wait for their vectors, oldest first."""
-    rows = raw.execute(
-        "SELECT m.id, m.version, d.title, d.body, d.component FROM memories m JOIN documents d ON d.memory = m.key "
-        "WHERE m.passage_count = 0 AND m.id NOT IN (SELECT value FROM json_each(?)) ORDER BY m.key LIMIT ?",
-        (json_list(skip), limit),
-    )
-    return tuple(
-        Pending(
-            memory_id,
-            version,
-            searchable_text(title=title, content=body, component=load_component(component)),
-        )
-        for memory_id, version, title, body, component in rows
-    )
-
-
-def changes(raw: sqlite3.Connection, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
-    """Return the newest change of each memory after a revision, in order, and what they cover."""
-    parameters = (after, limit, project)
-    vectors = "e.vectors" if with_vectors else "x''"
-    live = raw.execute(_CHANGES.format(vectors=vectors), parameters).fetchall()
-    gone = raw.execute(_TOMBSTONES, parameters).fetchall()
-    found = sorted([*map(_live_change, live), *map(_gone_change, gone)])[:limit]
-    head = head_of(raw)
-    through = found[-1].revision if len(found) == limit else max(head, after)
-    return Changes(tuple(found), through, head, model_of(raw))
-
-
-def _live_change(row: Row) -> Change:
-    (
-        revision,
-        memory_id,
-        project,
-        state,
-        changed_at,
-        wing,
-        room,
-        kind,
-        effective_at,
-        session,
-        tags,
-        count_,
-        packed,
-    ) = row
-    return Change(
-        revision, memory_id, project, MemoryState(state), changed_at, wing, room, MemoryType(kind), effective_at,
-        session, split_tags(tags), count_, packed or b"",
-    )  # fmt: skip
-
-
-def _gone_change(row: Row) -> Change:
-    revision, memory_id, project, deleted_at = row
-    return Change(revision, memory_id, project, MemoryState.DELETED, deleted_at)
-
-
-def status(raw: sqlite3.Connection, project: str, *, schema_version: int, database_bytes: int) -> Status:
-    """Count by the tallies; no memory is read."""
-    where, parameters = ("project = ?", (project,)) if project else ("1", ())
-    rows = raw.execute(
-        f"SELECT wing, type, state, memories, tokens, passages, pending FROM tallies WHERE {where}",  # noqa: S608
-        parameters,
-    ).fetchall()
-    by_type, by_wing = dict.fromkeys(MemoryType, 0), dict[str, int]()
-    for wing, kind, _, memories, *_ in rows:
-        by_type[MemoryType(kind)] += memories
-        by_wing[wing] = by_wing.get(wing, 0) + memories
-    linked, links = _count_links(raw, project)
-    return Status(
-        memories=sum(row[3] for row in rows),
-        archived=sum(row[3] for row in rows if row[2] == MemoryState.ARCHIVED),
-        passages=sum(row[5] for row in rows),
-        pending=sum(row[6] for row in rows),
-        tokens=sum(row[4] for row in rows),
-        linked_memories=linked,
-        links=links,
-        by_type={kind: number for kind, number in by_type.items() if number},
-        wings=_largest(by_wing),
-        head=head_of(raw),
-        schema_version=schema_version,
-        database_bytes=database_bytes,
-        model=model_of(raw),
-    )
-
-
-def _largest(by_wing: dict[str, int]) -> tuple[str, ...]:
-    ordered = sorted(((-number, wing) for wing, number in by_wing.items() if number))
-    return tuple(wing for _, wing in ordered[:_WINGS])
-
-
-def _count_links(raw: sqlite3.Connection, project: str) -> tuple[int, int]:
-    """Return how many memories have a link, and how many links there are."""
-    ends = "SELECT cause AS key FROM links UNION SELECT effect FROM links"
-    if not project:
-        return (
-            raw.execute(f"SELECT count(*) FROM ({ends})").fetchone()[0],  # noqa: S608
-            raw.execute("SELECT count(*) FROM links").fetchone()[0],
-        )
-    return (
-        raw.execute(
-            f"SELECT count(*) FROM ({ends}) e JOIN memories m ON m.key = e.key WHERE m.project = ?",  # noqa: S608
-            (project,),
-        ).fetchone()[0],
-        raw.execute(
-            "SELECT count(*) FROM links l JOIN memories m ON m.key = l.cause WHERE m.project = ?", (project,)
-        ).fetchone()[0],
-    )

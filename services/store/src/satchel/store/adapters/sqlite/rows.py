@@ -19,11 +19,14 @@ from satchel.store.snapshots import load_component
 
 Row: TypeAlias = tuple[Any, ...]
 
-_HEAD = "m.id, m.project, m.wing, m.room, m.path, m.type, m.declared, d.title, d.summary, d.body, d.tags, d.given_tags"
+_HEAD = (
+    "m.id, m.project, m.wing, m.room, m.path, m.type, m.declared, d.title, d.summary, d.body, d.tags, "
+    "d.given_tags"
+)
 _TAIL = (
-    "m.session_id, m.session_order, m.occurred_at, m.created_at, m.updated_at, m.source, m.sensitivity, m.state, "
-    "m.version, m.revision, d.fingerprint, m.fact_count, m.verbatim_tokens, m.fingerprint_tokens, m.header_tokens, "
-    "m.passage_count, m.key"
+    "m.session_id, m.session_order, m.occurred_at, m.created_at, m.updated_at, m.source, m.sensitivity, "
+    "m.state, m.version, m.revision, d.fingerprint, m.fact_count, m.verbatim_tokens, m.fingerprint_tokens, "
+    "m.header_tokens, m.passage_count, m.key"
 )
 FULL = f"{_HEAD}, d.component, d.metadata, {_TAIL}"
 BRIEF = f"{_HEAD}, '', '', {_TAIL}"
@@ -42,22 +45,23 @@ def key_of(row: Row) -> int:
 
 def to_memory(row: Row, links: tuple[Link, ...] = ()) -> Memory:
     """Read a row that was selected as `FULL` or `BRIEF`."""
-    return Memory(
-        *row[:5],
-        _TYPES[row[5]],
-        row[6] == 1,
-        *row[7:10],
-        split_tags(row[10]),
-        split_tags(row[11]),
-        load_component(row[12]),
-        *row[13:19],
-        row[19],
-        _SENSITIVITIES[row[20]],
-        _STATES[row[21]],
-        *row[22:26],
-        TokenCosts(row[26], row[27], row[28]),
-        row[29],
-        links,
+    return Memory._make(
+        (
+            *row[:5],
+            _TYPES[row[5]],
+            row[6] == 1,
+            *row[7:10],
+            split_tags(row[10]),
+            split_tags(row[11]),
+            load_component(row[12]),
+            *row[13:20],
+            _SENSITIVITIES[row[20]],
+            _STATES[row[21]],
+            *row[22:26],
+            TokenCosts(row[26], row[27], row[28]),
+            row[29],
+            links,
+        )
     )
 
 
@@ -73,7 +77,8 @@ def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Li
     rows = raw.execute(
         "SELECT l.cause, m.id, l.relation, 1 FROM json_each(?1) k JOIN links l ON l.cause = k.value "
         "JOIN memories m ON m.key = l.effect "
-        "UNION ALL SELECT l.effect, m.id, l.relation, 0 FROM json_each(?1) k JOIN links l ON l.effect = k.value "
+        "UNION ALL "
+        "SELECT l.effect, m.id, l.relation, 0 FROM json_each(?1) k JOIN links l ON l.effect = k.value "
         "JOIN memories m ON m.key = l.cause",
         (json_list(keys),),
     )
@@ -85,7 +90,8 @@ def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Li
 def model_of(raw: sqlite3.Connection) -> ModelIdentity | None:
     """Return the model of the stored vectors; None while there are none."""
     row = raw.execute(
-        "SELECT name, revision, sha256, dimension, max_tokens FROM models WHERE EXISTS (SELECT 1 FROM embeddings)"
+        "SELECT name, revision, sha256, dimension, max_tokens FROM models "
+        "WHERE EXISTS (SELECT 1 FROM embeddings)"
     ).fetchone()
     return None if row is None else ModelIdentity(*row)
 

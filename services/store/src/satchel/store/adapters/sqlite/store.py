@@ -9,7 +9,7 @@ from typing import Self
 
 from satchel.runtime.errors import Overloaded, ServiceError
 from satchel.runtime.telemetry import span
-from satchel.store.adapters.sqlite import changing, inserting, reading
+from satchel.store.adapters.sqlite import changing, counting, feed, inserting, reading
 from satchel.store.adapters.sqlite.connection import Connection, Options, ReaderPool, open_connection
 from satchel.store.adapters.sqlite.group_commit import GroupCommit
 from satchel.store.adapters.sqlite.migrations import migrate
@@ -17,6 +17,7 @@ from satchel.store.adapters.sqlite.requests import recall_answer
 from satchel.store.adapters.sqlite.rows import head_of
 from satchel.store.adapters.sqlite.text_search import TextSearch
 from satchel.store.adapters.sqlite.vector_search import search_vectors
+from satchel.store.background import running
 from satchel.store.model import (
     Changes,
     Deleted,
@@ -72,7 +73,7 @@ class SqliteStore:
         max_waiting_reads: int = 1024,
         max_waiting_writes: int = 4096,
         max_group: int = 256,
-        small_store: int = 20_000,
+        search_entries: int = 6000,
         versions_kept: int = 20,
         max_exports: int = 4,
     ) -> AsyncIterator[Self]:
@@ -90,18 +91,14 @@ class SqliteStore:
                 options=options,
                 writer=writer,
                 readers=ReaderPool(pool, max_waiting_reads),
-                search=TextSearch(small_store),
+                search=TextSearch(search_entries),
                 schema_version=version,
                 versions_kept=versions_kept,
                 max_exports=max_exports,
             )
             store._head = await writing.run(head_of)
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(writer.serve(store._on_commit), name="store.writer")
-                try:
-                    yield store
-                finally:
-                    writer.close()
+            async with running(writer.serve(store._on_commit), stop=writer.close):
+                yield store
 
     def _on_commit(self, revision: int) -> None:
         if revision > self._head:
@@ -196,7 +193,7 @@ class SqliteStore:
 
     async def pending(self, *, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
         """See the port."""
-        return await self._readers.run(lambda raw: reading.pending(raw, skip, limit))
+        return await self._readers.run(lambda raw: feed.pending(raw, skip, limit))
 
     async def search_text(self, query: TextQuery) -> TextFound:
         """See the port."""
@@ -211,7 +208,7 @@ class SqliteStore:
     async def changes(self, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
         """See the port."""
         return await self._readers.run(
-            lambda raw: reading.changes(raw, after, limit=limit, project=project, with_vectors=with_vectors)
+            lambda raw: feed.changes(raw, after, limit=limit, project=project, with_vectors=with_vectors)
         )
 
     async def wait_beyond(self, revision: int) -> None:
@@ -223,7 +220,9 @@ class SqliteStore:
         """See the port."""
         size = _size_of(self._options)
         return await self._readers.run(
-            lambda raw: reading.status(raw, project, schema_version=self._schema_version, database_bytes=size)
+            lambda raw: counting.status(
+                raw, project, schema_version=self._schema_version, database_bytes=size
+            )
         )
 
 
@@ -239,18 +238,18 @@ def _import_one(record: Prepared, raw: sqlite3.Connection) -> Stored:
 
 def _begin_export(raw: sqlite3.Connection, scope: Scope) -> int:
     raw.execute("BEGIN")
-    return reading.count(raw, scope)
+    return counting.count(raw, scope)
 
 
 async def _export_batches(connection: Connection, scope: Scope) -> AsyncIterator[tuple[Memory, ...]]:
     after: Place | None = None
-    while True:
-        place = after
-        batch = await connection.run(lambda raw, at=place: reading.export_page(raw, scope, at, _EXPORT_BATCH))
-        if not batch:
-            return
+    while batch := await connection.run(partial(_export_page, scope=scope, after=after)):
         yield batch
         after = Place(batch[-1].created_at, batch[-1].id)
+
+
+def _export_page(raw: sqlite3.Connection, scope: Scope, after: Place | None) -> tuple[Memory, ...]:
+    return reading.export_page(raw, scope, after, _EXPORT_BATCH)
 
 
 def _size_of(options: Options) -> int:

@@ -67,12 +67,11 @@ CREATE TABLE words (
   fields  TEXT NOT NULL
 ) STRICT;
 
--- Stemmed words, ranked by BM25. The weights are those of title, tags, summary, body and typed fields.
+-- Stemmed words, ranked by BM25.
 CREATE VIRTUAL TABLE stems USING fts5 (
   title, tags, summary, body, fields,
   content = 'words', content_rowid = 'memory', tokenize = 'porter unicode61 remove_diacritics 2'
 );
-INSERT INTO stems (stems, rank) VALUES ('rank', 'bm25(5.0, 2.0, 2.0, 1.0, 1.0)');
 
 -- Words as they are written. Only tells where a word occurs: it counts words and finds exact ones.
 CREATE VIRTUAL TABLE terms USING fts5 (

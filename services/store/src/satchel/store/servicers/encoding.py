@@ -26,6 +26,10 @@ from satchel.store.scope import TextFound, VectorsFound
 
 _HASH_DIGITS = 16
 _MICROS = 1_000_000
+_Type = memory_pb2.MemoryType.ValueType
+_State = memory_pb2.MemoryState.ValueType
+_Sensitivity = memory_pb2.Sensitivity.ValueType
+_Relation = memory_pb2.CausalRelation.ValueType
 _TYPES = {kind.name.lower(): int(kind) for kind in MemoryType}
 
 
@@ -49,7 +53,7 @@ def recalled(found: Memory) -> memory_pb2.Memory:
         project=found.project,
         wing=found.wing,
         room=found.room,
-        type=int(found.type),
+        type=_Type(found.type),
         title=found.title,
         summary=found.summary,
         content=found.content,
@@ -59,8 +63,8 @@ def recalled(found: Memory) -> memory_pb2.Memory:
         occurred_at=None if found.occurred_at is None else timestamp(found.occurred_at),
         created_at=timestamp(found.created_at),
         updated_at=timestamp(found.updated_at),
-        sensitivity=int(found.sensitivity),
-        state=int(found.state),
+        sensitivity=_Sensitivity(found.sensitivity),
+        state=_State(found.state),
         version=found.version,
         revision=found.revision,
         fingerprint=fingerprint(found.fingerprint, found.fact_count),
@@ -82,7 +86,9 @@ def fingerprint(text: str, fact_count: int) -> memory_pb2.Fingerprint:
 
 def link(one: Link) -> memory_pb2.CausalLink:
     """Encode a causal link."""
-    return memory_pb2.CausalLink(memory_id=one.memory_id, relation=int(one.relation), outgoing=one.outgoing)
+    return memory_pb2.CausalLink(
+        memory_id=one.memory_id, relation=_Relation(one.relation), outgoing=one.outgoing
+    )
 
 
 def component(one: Component) -> memory_pb2.Component:
@@ -129,7 +135,7 @@ def stored(answer: Stored) -> pb.StoreMemoryResponse:
     return pb.StoreMemoryResponse(
         id=answer.id,
         fingerprint_id=answer.id,
-        type=int(answer.type),
+        type=_Type(answer.type),
         fact_count=answer.fact_count,
         token_count=answer.token_count,
         model_hash=answer.model_sha256[:_HASH_DIGITS],
@@ -169,7 +175,10 @@ def changes(found: Changes, *, with_vectors: bool) -> changes_pb.WatchChangesRes
 def text_found(found: TextFound) -> search_pb.SearchTextResponse:
     """Encode hits by words and tags."""
     return search_pb.SearchTextResponse(
-        hits=[search_pb.TextHit(memory_id=hit.memory_id, score=hit.score, all_words=hit.all_words) for hit in found.hits],
+        hits=[
+            search_pb.TextHit(memory_id=hit.memory_id, score=hit.score, all_words=hit.all_words)
+            for hit in found.hits
+        ],
         tag_hits=[search_pb.TagHit(memory_id=hit.memory_id, matches=hit.matches) for hit in found.tag_hits],
         revision=found.revision,
     )
@@ -216,7 +225,7 @@ def _change(one: Change, dimension: int, sha256: str) -> changes_pb.Change:
             kind=changes_pb.CHANGE_KIND_DELETE,
             memory_id=one.memory_id,
             project=one.project,
-            state=int(one.state),
+            state=_State(one.state),
             changed_at=timestamp(one.changed_at),
         )
     return changes_pb.Change(
@@ -226,8 +235,8 @@ def _change(one: Change, dimension: int, sha256: str) -> changes_pb.Change:
         project=one.project,
         wing=one.wing,
         room=one.room,
-        type=None if one.type is None else int(one.type),
-        state=int(one.state),
+        type=_Type(one.type or 0),
+        state=_State(one.state),
         passage_count=one.passage_count,
         vectors=one.vectors,
         dimension=dimension if one.vectors else 0,
@@ -246,5 +255,5 @@ def _vectors(one: StoredVectors, dimension: int) -> pb.MemoryVectors:
     )
 
 
-def _embedding(*, embedded: bool) -> memory_pb2.EmbeddingState:
+def _embedding(*, embedded: bool) -> memory_pb2.EmbeddingState.ValueType:
     return memory_pb2.EMBEDDING_STATE_EMBEDDED if embedded else memory_pb2.EMBEDDING_STATE_PENDING

@@ -37,7 +37,7 @@ _NEVER_EMPTY = frozenset({"content", "wing"})
 
 
 def new_memory(request: pb.StoreMemoryRequest, prefix: str = "") -> NewMemory:
-    """Decode a memory to store; ``prefix`` is the path of the message in the request, such as ``memories[2].``."""
+    """Decode a memory to store; ``prefix`` is the message's path in the request, such as ``memories[2].``."""
     return NewMemory(
         content=request.content,
         wing=request.wing,
@@ -46,7 +46,7 @@ def new_memory(request: pb.StoreMemoryRequest, prefix: str = "") -> NewMemory:
         metadata=_metadata(request),
         project=request.project or DEFAULT_PROJECT,
         session_id=request.session_id,
-        occurred_at=_time(request, "occurred_at", prefix),
+        occurred_at=time(request, "occurred_at", prefix),
         tags=tuple(request.tags),
         title=request.title,
         summary=request.summary,
@@ -83,7 +83,9 @@ def json_text(message: struct_pb2.Struct) -> str:
     """Return an object as JSON with sorted keys; empty for an empty one."""
     if not message.fields:
         return ""
-    return json.dumps(json_format.MessageToDict(message), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(
+        json_format.MessageToDict(message), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
 
 
 def micros(message: timestamp_pb2.Timestamp, field: str) -> int:
@@ -113,8 +115,8 @@ def scope(message: scope_pb2.MemoryFilter, prefix: str = "filter.") -> Scope:
         states=tuple(MemoryState(number) for number in message.states if number) or (MemoryState.ACTIVE,),
         session_ids=tuple(message.session_ids),
         tags=tag_keys(tuple(message.tags)),
-        since=_time(message, "since", prefix),
-        until=_time(message, "until", prefix),
+        since=time(message, "since", prefix),
+        until=time(message, "until", prefix),
     )
 
 
@@ -132,7 +134,9 @@ def request_key(request: Message, request_id: str) -> RequestKey | None:
     """Return what tells a retry from another request; None without a request id."""
     if not request_id:
         return None
-    digest = hashlib.sha256(request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True))
+    digest = hashlib.sha256(
+        request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True)
+    )
     return RequestKey(request_id.lower(), digest.digest())
 
 
@@ -175,7 +179,7 @@ def _values(request: pb.UpdateMemoryRequest) -> Mapping[str, object]:
         "component": component(request.component),
         "source": request.source,
         "sensitivity": sensitivity(request.sensitivity),
-        "occurred_at": _time(request, "occurred_at", ""),
+        "occurred_at": time(request, "occurred_at", ""),
     }
 
 
@@ -184,7 +188,8 @@ def _is_set(request: Message, name: str) -> bool:
     return request.HasField(name) if field.has_presence else bool(getattr(request, name))
 
 
-def _time(message: Message, name: str, prefix: str) -> int | None:
+def time(message: Message, name: str, prefix: str) -> int | None:
+    """Return a time that may be absent, in microseconds; ``prefix`` is the path of the message."""
     return micros(getattr(message, name), prefix + name) if message.HasField(name) else None
 
 

@@ -1,0 +1,51 @@
+"""Checks that ask the services: the running Satchel, or one that is started for the check."""
+
+from collections.abc import Sequence
+
+import grpc
+
+from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.cli.actions.checks import Check, fail, ok, warn
+from satchel.cli.connect import open_clients
+from satchel.cli.place import Place
+from satchel.runtime.errors import ServiceError
+from satchel.runtime.status import to_service_error
+
+_TIMEOUT_S = 15.0
+_MUCH_LAG = 1000
+
+
+async def check_services(place: Place) -> Sequence[Check]:
+    """Start or join Satchel and check what its parts say of themselves."""
+    try:
+        async with open_clients(place) as clients:
+            request = pb.GetStatusRequest(project=place.project)
+            status = await clients.allocator.GetStatus(request, timeout=_TIMEOUT_S)
+    except (ServiceError, grpc.aio.AioRpcError, OSError) as error:
+        message = to_service_error(error).message if not isinstance(error, OSError) else str(error)
+        remedy = "Run 'satchel up' and read its log; set SATCHEL_LOG_LEVEL=DEBUG for more of it."
+        return [fail("services", message, remedy)]
+    return [*(_check_part(part) for part in status.parts), _check_index(status), _check_pending(status)]
+
+
+def _check_part(part: pb.PartStatus) -> Check:
+    if part.healthy:
+        return ok(part.name, part.detail)
+    return fail(part.name, part.detail, "Read the service's log; restart Satchel if it does not recover.")
+
+
+def _check_index(status: pb.GetStatusResponse) -> Check:
+    index = status.index
+    detail = f"{index.state}, {index.passage_count:,} passages, {index.lag:,} changes behind"
+    if index.lag > _MUCH_LAG:
+        remedy = "Wait: the index catches up by itself, and the store answers meanwhile."
+        return warn("index lag", detail, remedy)
+    return ok("index lag", detail)
+
+
+def _check_pending(status: pb.GetStatusResponse) -> Check:
+    pending = status.stats.pending_embedding_count
+    if pending:
+        remedy = "Wait: they are embedded by themselves, and are found by their words meanwhile."
+        return warn("vectors", f"{pending:,} memories wait for their vectors.", remedy)
+    return ok("vectors", f"all {status.stats.embedding_count:,} are stored")

@@ -1,0 +1,53 @@
+"""What the command doctor does: checks, each with its remedy."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from satchel.cli.actions.checks import Check, Verdict
+from satchel.cli.actions.checks_offline import (
+    check_folder,
+    check_model,
+    check_owner,
+    check_packages,
+    check_ports,
+    check_python,
+    check_token_counts,
+)
+from satchel.cli.actions.checks_online import check_services
+from satchel.cli.output import write_json, write_line
+from satchel.cli.place import Place
+from satchel.gateway.data_folder import DataFolder
+from satchel.runtime.logs import setup_logs
+
+_MARKS = {Verdict.OK: "ok  ", Verdict.WARN: "warn", Verdict.FAIL: "FAIL"}
+
+
+def doctor(place: Place, *, as_json: bool) -> bool:
+    """Run every check and print what came out; tell whether none failed."""
+    setup_logs("CRITICAL", "text")
+    checks = run_checks(place)
+    healthy = all(check.verdict is not Verdict.FAIL for check in checks)
+    if as_json:
+        write_json({"healthy": healthy, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            write_line(format_check(check))
+    return healthy
+
+
+def run_checks(place: Place) -> Sequence[Check]:
+    """Check this machine, the data folder, and then the services themselves."""
+    folder = DataFolder(place.data_dir)
+    checks = [check_python(), check_packages(), check_model(), check_token_counts()]
+    if not place.url:
+        checks += [check_folder(folder), check_owner(folder), *check_ports(folder)]
+    if all(check.verdict is not Verdict.FAIL for check in checks):
+        checks += asyncio.run(check_services(place))
+    return checks
+
+
+def format_check(check: Check) -> str:
+    """Return a check for a person: its verdict, and the remedy below when there is one."""
+    line = f"{_MARKS[check.verdict]}  {check.name:<12} {check.detail}"
+    return f"{line}\n      {'':<12} {check.remedy}" if check.remedy else line

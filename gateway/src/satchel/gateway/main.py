@@ -1,0 +1,146 @@
+"""Composition of the gateway's process: settings, channels, the application, the HTTP server."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Self
+
+import uvicorn
+from satchel.gateway.clients import Clients
+from satchel.gateway.rest.app import build_app
+from satchel.gateway.settings import PREFIX, GatewaySettings
+from satchel.runtime.channels import open_channel
+from satchel.runtime.logs import setup_logs
+from satchel.runtime.server import wait_for_signal
+from satchel.runtime.settings import load
+from satchel.runtime.telemetry import setup_telemetry
+from starlette.applications import Starlette
+
+_log = logging.getLogger("satchel.gateway")
+
+_BACKLOG = 2048
+
+
+class HttpServer:
+    """Serves an application over HTTP in the running event loop.
+
+    Use it as an async context manager: entering binds and serves, leaving finishes the requests under way.
+    """
+
+    def __init__(self, app: Starlette, settings: GatewaySettings) -> None:
+        self._settings = settings
+        self._server = _Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="on",
+                timeout_graceful_shutdown=max(1, round(settings.grace_s)),
+            )
+        )
+        self._task: asyncio.Task[None] | None = None
+        self.port = 0
+
+    async def __aenter__(self) -> Self:
+        """Bind the address and serve.
+
+        Raises:
+            OSError: the address cannot be bound.
+            RuntimeError: the application did not start.
+        """
+        bound = _bind(self._settings.host, self._settings.port)
+        self.port = bound.getsockname()[1]
+        self._task = asyncio.create_task(self._server.serve(sockets=[bound]), name="satchel-http")
+        await self._server.is_serving(self._task)
+        _log.info("http.started", extra={"host": self._settings.host, "port": self.port})
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Refuse new requests, let those under way end, and stop."""
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
+        _log.info("http.stopped")
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it serves, and leaves signals to whoever owns the process."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._has_started = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then let the waiting know."""
+        await super().startup(sockets)
+        self._has_started.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+    async def is_serving(self, task: asyncio.Task[None]) -> None:
+        """Wait until requests are answered; raise what stopped the server before."""
+        started = asyncio.ensure_future(self._has_started.wait())
+        await asyncio.wait((started, task), return_when=asyncio.FIRST_COMPLETED)
+        started.cancel()
+        if task.done():
+            await task
+        if not self.started:
+            raise RuntimeError("The HTTP application did not start; its log says why.")
+
+
+@asynccontextmanager
+async def build(settings: GatewaySettings, clients: Clients | None = None) -> AsyncIterator[Starlette]:
+    """Compose the application; channels that are not given are opened, and closed at the end."""
+    async with AsyncExitStack() as stack:
+        yield build_app(clients or await _open_clients(settings, stack), settings)
+
+
+async def serve(settings: GatewaySettings) -> None:
+    """Run the gateway as a process of its own until SIGTERM or SIGINT."""
+    async with build(settings) as app, HttpServer(app, settings):
+        await wait_for_signal()
+
+
+def run() -> None:
+    """Run the process: the entry point of the gateway's container."""
+    settings = load(GatewaySettings, PREFIX)
+    setup_logs()
+    shutdown = setup_telemetry("satchel-gateway")
+    try:
+        asyncio.run(serve(settings))
+    finally:
+        shutdown()
+
+
+async def _open_clients(settings: GatewaySettings, stack: AsyncExitStack) -> Clients:
+    targets = {
+        "embedder": settings.embedder_target,
+        "index": settings.index_target,
+        "store": settings.store_target,
+        "allocator": settings.allocator_target,
+    }
+    return Clients(
+        {
+            name: await stack.enter_async_context(open_channel(target, timeout_s=settings.timeout_s))
+            for name, target in targets.items()
+        }
+    )
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,105 @@
+"""Memories as the store sent them, read as far as each stage needs them.
+
+Ranking reads ids, sessions and vectors of all of them; the rest is read of those that survive.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from satchel.allocator.model import Candidate, Excerpt, MemoryType, Vectors
+from satchel.allocator.ports import Scope
+from satchel.allocator.ranking import Located
+from satchel.allocator.vocabulary import TYPE_NUMBERS, TYPES, microseconds
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.types.v1 import memory_pb2
+
+_FLOAT32 = np.dtype("<f4")
+
+
+class FetchedMemories:
+    """`Loaded` over a reply: the memories, then their neighbours."""
+
+    def __init__(self, reply: pb.BatchGetMemoriesResponse, scope: Scope) -> None:
+        self._memories = [*reply.memories, *reply.neighbors]
+        self._vectors = {one.memory_id: one for one in reply.vectors}
+        asked = len(reply.memories)
+        self._located = [
+            self._locate(memory, eligible=index < asked or is_in_scope(memory, scope))
+            for index, memory in enumerate(self._memories)
+        ]
+
+    @property
+    def located(self) -> Sequence[Located]:
+        """What ranking needs of each memory."""
+        return self._located
+
+    def candidate(self, index: int, passage: int) -> Candidate:
+        """Return a memory whole."""
+        memory = self._memories[index]
+        return Candidate(
+            id=memory.id,
+            text=memory.content,
+            type=TYPES.get(memory.type, MemoryType.SESSION_NOTE),
+            fingerprint=facts_line(memory.fingerprint),
+            fact_count=memory.fingerprint.fact_count,
+            wing=memory.wing,
+            room=memory.room,
+            session_id=memory.session_id,
+            session_order=memory.session_order,
+            occurred_us=microseconds(memory.occurred_at) if memory.HasField("occurred_at") else None,
+            created_us=microseconds(memory.created_at) if memory.HasField("created_at") else None,
+            version=memory.version,
+            verbatim_tokens=memory.token_costs.verbatim or None,
+            links=frozenset(link.memory_id for link in memory.causal_links),
+            excerpt=self._excerpt(memory, passage),
+        )
+
+    def _locate(self, memory: memory_pb2.Memory, *, eligible: bool) -> Located:
+        vectors = self._vectors.get(memory.id)
+        return Located(
+            memory.id,
+            memory.session_id,
+            memory.session_order,
+            None if vectors is None else _rows(vectors),
+            eligible,
+        )
+
+    def _excerpt(self, memory: memory_pb2.Memory, passage: int) -> Excerpt | None:
+        vectors = self._vectors.get(memory.id)
+        if vectors is None or passage < 0 or len(vectors.starts) < 2 or passage >= len(vectors.starts):  # noqa: PLR2004  # one passage is the whole
+            return None
+        return Excerpt(vectors.starts[passage], vectors.ends[passage])
+
+
+def is_in_scope(memory: memory_pb2.Memory, scope: Scope) -> bool:
+    """Tell whether a neighbour, which no search has filtered, may be shown."""
+    time = microseconds(memory.occurred_at if memory.HasField("occurred_at") else memory.created_at)
+    return (
+        (not scope.wing or memory.wing == scope.wing)
+        and (not scope.room or memory.room == scope.room)
+        and (not scope.types or memory.type in {TYPE_NUMBERS[one] for one in scope.types})
+        and (not scope.tags or {tag.lower() for tag in scope.tags} <= set(memory.tags))
+        and (scope.since_us is None or time >= scope.since_us)
+        and (scope.until_us is None or time < scope.until_us)
+    )
+
+
+def facts_line(fingerprint: memory_pb2.Fingerprint) -> str:
+    """Return the facts on one line, joined by bars; empty without any."""
+    facts = (
+        ("decision: ", fingerprint.decision),
+        ("rejected: ", ", ".join(fingerprint.rejected)),
+        ("because: ", "; ".join(fingerprint.reasons)),
+        ("approved: ", fingerprint.validator),
+        ("@", fingerprint.assignee),
+        ("due: ", fingerprint.deadline),
+    )
+    stated = [label + value for label, value in facts if value]
+    subjects = ", ".join(fingerprint.subjects or fingerprint.entities)
+    return " | ".join([subjects, *stated] if subjects else stated)
+
+
+def _rows(vectors: pb.MemoryVectors) -> Vectors | None:
+    if not vectors.dimension or not vectors.vectors:
+        return None
+    return np.frombuffer(vectors.vectors, dtype=_FLOAT32).reshape(-1, vectors.dimension)

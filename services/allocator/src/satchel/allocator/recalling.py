@@ -1,0 +1,103 @@
+"""Recall: find, rank, allocate; in a fallback wing when the wing has nothing to offer."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from satchel.allocator.allocation import Order, allocate
+from satchel.allocator.model import Allocation, Ranked, Scored, StrategyName
+from satchel.allocator.packing import BlockCounts
+from satchel.allocator.ports import Loaded, Peers, Scope
+from satchel.allocator.ranking import Place, Ranking, rank
+from satchel.allocator.receipts import Provenance
+from satchel.allocator.retrieving import Finding, Quest, find
+from satchel.allocator.selection.strategy import Terms
+from satchel.allocator.settings import AllocatorSettings
+from satchel.allocator.tuning import Tuning
+from satchel.runtime.telemetry import span
+
+MAX_FETCHED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """A question, its budget, and what may be found."""
+
+    query: str
+    budget: int
+    scope: Scope
+    tuning: Tuning
+    strategy: StrategyName
+    now_us: int
+    fallback_wings: tuple[str, ...] = ()
+    session_id: str = ""
+    explain: bool = False
+    min_revision: int = 0
+
+
+def quest_of(query: RecallQuery, settings: AllocatorSettings) -> Quest:
+    """Return how deep to search: a large budget holds more memories, so more are fetched for it."""
+    wanted = max(settings.max_candidates, query.budget // settings.tokens_per_candidate)
+    limit = min(wanted, MAX_FETCHED)
+    return Quest(
+        query=query.query,
+        scope=query.scope,
+        tuning=query.tuning,
+        dense_depth=max(settings.dense_depth, limit),
+        lexical_depth=max(settings.lexical_depth, limit),
+        fetch_limit=limit,
+        neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
+        min_revision=query.min_revision,
+    )
+
+
+async def gather(query: RecallQuery, settings: AllocatorSettings, peers: Peers) -> tuple[Finding, str]:
+    """Search the wing, then each fallback wing until one has something; returns that wing, or nothing.
+
+    If none has, the finding is that of the wing itself.
+    """
+    quest = quest_of(query, settings)
+    first = await find(quest, peers)
+    if first.loaded is not None:
+        return first, ""
+    for wing in query.fallback_wings:
+        found = await find(replace(quest, scope=replace(query.scope, wing=wing)), peers)
+        if found.loaded is not None:
+            return found, wing
+    return first, ""
+
+
+def ranked_of(finding: Finding, tuning: Tuning) -> Ranked:
+    """Rank what was found and load it whole."""
+    if finding.loaded is None:
+        return Ranked((), np.zeros((0, 0), dtype=np.float32))
+    with span("satchel.allocator.rank"):
+        ranking = rank(finding.loaded.located, finding.evidence, tuning, collapsing=True)
+        return _loaded(ranking, finding.loaded)
+
+
+def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:
+    return Ranked(
+        items=[_scored(place, loaded) for place in ranking.places],
+        vectors=ranking.vectors,
+        collapsed=[
+            (_scored(place, loaded), loaded.located[better.index].id) for place, better in ranking.collapsed
+        ],
+    )
+
+
+def _scored(place: Place, loaded: Loaded) -> Scored:
+    candidate = loaded.candidate(place.index, place.passage)
+    return Scored(candidate, place.relevance, place.row, place.signals)
+
+
+def spend(ranked: Ranked, query: RecallQuery, provenance: Provenance, counts: BlockCounts) -> Allocation:
+    """Allocate the budget to what was ranked."""
+    order = Order(
+        budget=query.budget,
+        strategy=query.strategy,
+        terms=Terms(query.tuning, query.now_us, query.session_id),
+        explain=query.explain,
+        provenance=provenance,
+    )
+    with span("satchel.allocator.allocate", candidates=len(ranked.items), budget=query.budget):
+        return allocate(ranked, order, counts)

@@ -1,0 +1,83 @@
+"""Search without a budget: find, rank, and return the best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from satchel.allocator.model import Candidate
+from satchel.allocator.ports import Peers, Scope
+from satchel.allocator.ranking import Place, rank
+from satchel.allocator.retrieving import Finding, Quest, find
+from satchel.allocator.settings import AllocatorSettings
+from satchel.allocator.tuning import Tuning
+from satchel.runtime.telemetry import span
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """Words or a question, how many results, and the least cosine (0: none)."""
+
+    query: str
+    top_k: int
+    least_similarity: float
+    scope: Scope
+    tuning: Tuning
+    min_revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result; ``similarity`` is 0 when it could not be computed."""
+
+    candidate: Candidate
+    score: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Results, best first."""
+
+    results: Sequence[Result]
+    degraded: tuple[str, ...]
+    revision: int
+
+
+async def search(query: SearchQuery, settings: AllocatorSettings, peers: Peers) -> Found:
+    """Find memories by words and meaning; near duplicates stay, as a search must show what is there."""
+    finding = await find(_quest(query, settings), peers)
+    with span("satchel.allocator.rank"):
+        return Found(_best(finding, query), finding.degraded, finding.revision)
+
+
+def _quest(query: SearchQuery, settings: AllocatorSettings) -> Quest:
+    limit = max(settings.max_candidates, query.top_k)
+    return Quest(
+        query=query.query,
+        scope=query.scope,
+        tuning=query.tuning,
+        dense_depth=max(settings.dense_depth, limit),
+        lexical_depth=max(settings.lexical_depth, limit),
+        fetch_limit=limit,
+        neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
+        min_revision=query.min_revision,
+    )
+
+
+def _best(finding: Finding, query: SearchQuery) -> list[Result]:
+    if finding.loaded is None:
+        return []
+    ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=False)
+    near_enough = [place for place in ranking.places if _is_near(place, query.least_similarity)]
+    return [
+        Result(
+            finding.loaded.candidate(place.index, place.passage),
+            place.relevance,
+            place.signals.similarity or 0.0,
+        )
+        for place in near_enough[: query.top_k]
+    ]
+
+
+def _is_near(place: Place, least: float) -> bool:
+    similarity = place.signals.similarity
+    return least <= 0 or (similarity is not None and similarity >= least)

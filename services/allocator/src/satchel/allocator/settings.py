@@ -1,0 +1,107 @@
+"""What can be set about the allocator; variables ``SATCHEL_ALLOCATOR_<FIELD>``. Pure: reads nothing."""
+
+from dataclasses import dataclass
+
+from satchel.allocator.model import Fusion, StrategyName, ThresholdMethod
+from satchel.allocator.tuning import FactorConstants, FormWorth, Tuning
+from satchel.runtime.settings import setting
+
+PREFIX = "SATCHEL_ALLOCATOR"
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatorSettings:
+    """Settings of one allocator. Defaults are what measured best, or what CBA publishes (docs/recall.md)."""
+
+    listen: str = setting("127.0.0.1:50054", "Address that the process of its own listens on.")
+    embedder_target: str = setting("127.0.0.1:50051", "Address of the embedder.")
+    index_target: str = setting("127.0.0.1:50052", "Address of the index.")
+    store_target: str = setting("127.0.0.1:50053", "Address of the store.")
+    peer_timeout_s: float = setting(
+        10.0, "Seconds that one call of another service may take.", minimum=0.01, maximum=600
+    )
+    status_timeout_s: float = setting(
+        1.0, "Seconds that a part may take to report its status.", minimum=0.01, maximum=60
+    )
+    default_budget: int = setting(4000, "Tokens of a recall that names no budget.", minimum=1, maximum=100000)
+    default_top_k: int = setting(10, "Results of a search that names no number.", minimum=1, maximum=1000)
+    strategy: StrategyName = setting(StrategyName.KNAPSACK, "Strategy of a recall that names none.")  # noqa: RUF009  # a declaration
+    dense_depth: int = setting(100, "Memories asked of the index.", minimum=1, maximum=1000)
+    lexical_depth: int = setting(100, "Memories asked of the search by words.", minimum=1, maximum=1000)
+    max_candidates: int = setting(
+        100, "Memories fetched for a recall, neighbours not counted.", minimum=1, maximum=1000
+    )
+    tokens_per_candidate: int = setting(
+        40, "A budget of more than this many tokens a candidate fetches more.", minimum=1, maximum=100000
+    )
+    neighbor_count: int = setting(
+        1, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
+    )
+    fusion: Fusion = setting(Fusion.STANDARD_SCORE, "How the rankings by meaning and words are joined.")  # noqa: RUF009  # a declaration
+    rrf_k: int = setting(60, "Constant k of reciprocal rank fusion.", minimum=1, maximum=1000)
+    lexical_weight: float = setting(
+        1.0, "Weight of words against meaning, at the same spread.", minimum=0, maximum=100
+    )
+    tag_bonus: float = setting(
+        0.05, "What a query word that is a tag adds, in units of cosine.", minimum=0, maximum=1
+    )
+    expansion: bool = setting(False, "Whether the mean of the query's variants is searched.")  # noqa: FBT003
+    previous_share: float = setting(
+        0.4, "Share of the distance to a better previous memory of its session.", minimum=0, maximum=1
+    )
+    next_share: float = setting(
+        0.3, "Share of the distance to a better next memory of its session.", minimum=0, maximum=1
+    )
+    duplicate_similarity: float = setting(
+        0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.01, maximum=1
+    )
+    threshold_method: ThresholdMethod = setting(ThresholdMethod.IQR, "How the threshold is found.")  # noqa: RUF009  # a declaration
+    threshold_floor: float = setting(0.15, "Least threshold.", minimum=0, maximum=1)
+    threshold_ceiling: float = setting(0.75, "Greatest threshold.", minimum=0, maximum=1)
+    density_slope: float = setting(2.0, "Slope k of the density factor.", minimum=0, maximum=100)
+    density_middle: float = setting(0.3, "Middle mu of the density factor.", minimum=0, maximum=100)
+    session_bonus: float = setting(1.2, "Factor of a memory near in time to a chosen one.", minimum=1)
+    session_window_s: float = setting(7200.0, "Seconds that count as near in time.", minimum=0)
+    causal_rate: float = setting(0.15, "Rate alpha of the causal factor.", minimum=0, maximum=100)
+    excerpt_worth: float = setting(0.8, "Worth of an excerpt, the whole text being 1.", minimum=0, maximum=1)
+    fingerprint_worth: float = setting(0.35, "Worth of a fingerprint.", minimum=0, maximum=1)
+    header_worth: float = setting(0.05, "Worth of a header.", minimum=0, maximum=1)
+    slot_share: float = setting(
+        0.25, "Share of the budget added to each price when forms are compared.", minimum=0, maximum=1
+    )
+    counted_blocks: int = setting(20000, "Token counts that are kept.", minimum=0, maximum=10_000_000)
+    inline_code_points: int = setting(
+        200_000, "Code points of candidates up to which no thread is used.", minimum=0
+    )
+    workers: int = setting(2, "Threads for large allocations.", minimum=1, maximum=64)
+    worker_queue: int = setting(64, "Large allocations that may wait; beyond, calls are refused.", minimum=0)
+
+    @property
+    def tuning(self) -> Tuning:
+        """The constants of the pure pipeline."""
+        return Tuning(
+            fusion=self.fusion,
+            rrf_k=self.rrf_k,
+            lexical_weight=self.lexical_weight,
+            tag_bonus=self.tag_bonus,
+            expansion=self.expansion,
+            previous_share=self.previous_share,
+            next_share=self.next_share,
+            duplicate_similarity=self.duplicate_similarity,
+            threshold_method=self.threshold_method,
+            threshold_floor=self.threshold_floor,
+            threshold_ceiling=self.threshold_ceiling,
+            factors=FactorConstants(
+                density_slope=self.density_slope,
+                density_middle=self.density_middle,
+                session_bonus=self.session_bonus,
+                session_window_s=self.session_window_s,
+                causal_rate=self.causal_rate,
+            ),
+            worth=FormWorth(
+                excerpt=self.excerpt_worth,
+                fingerprint=self.fingerprint_worth,
+                header=self.header_worth,
+                slot_share=self.slot_share,
+            ),
+        )

@@ -1,0 +1,76 @@
+"""Units of work for those who follow the store: the change feed, and memories that wait for vectors."""
+
+import sqlite3
+
+from satchel.store.adapters.sqlite.rows import SOURCE, Row, head_of, json_list, model_of, split_tags
+from satchel.store.model import Change, Changes, MemoryState, MemoryType, Pending
+from satchel.store.preparing import searchable_text
+from satchel.store.snapshots import load_component
+
+_CHANGES = """
+SELECT m.revision, m.id, m.project, m.state, m.updated_at, m.wing, m.room, m.type, m.effective_at,
+  m.session_id, d.tags, m.passage_count, {vectors}
+FROM memories m JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key
+WHERE m.revision > ?1 AND (?3 = '' OR m.project = ?3)
+ORDER BY m.revision LIMIT ?2
+"""
+_TOMBSTONES = """
+SELECT revision, memory_id, project, deleted_at FROM tombstones
+WHERE revision > ?1 AND (?3 = '' OR project = ?3) ORDER BY revision LIMIT ?2
+"""
+
+
+def changes(raw: sqlite3.Connection, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
+    """Return the newest change of each memory after a revision, in order, and what they cover."""
+    parameters = (after, limit, project)
+    vectors = "e.vectors" if with_vectors else "x''"
+    live = raw.execute(_CHANGES.format(vectors=vectors), parameters).fetchall()
+    gone = raw.execute(_TOMBSTONES, parameters).fetchall()
+    found = sorted([*map(_live_change, live), *map(_gone_change, gone)])[:limit]
+    head = head_of(raw)
+    through = found[-1].revision if len(found) == limit else max(head, after)
+    return Changes(tuple(found), through, head, model_of(raw))
+
+
+def _live_change(row: Row) -> Change:
+    revision, memory_id, project, state, changed_at, wing, room, kind, effective_at, session, tags, *rest = (
+        row
+    )
+    passage_count, vectors = rest
+    return Change(
+        revision=revision,
+        memory_id=memory_id,
+        project=project,
+        state=MemoryState(state),
+        changed_at=changed_at,
+        wing=wing,
+        room=room,
+        type=MemoryType(kind),
+        effective_at=effective_at,
+        session_id=session,
+        tags=split_tags(tags),
+        passage_count=passage_count,
+        vectors=vectors or b"",
+    )
+
+
+def _gone_change(row: Row) -> Change:
+    revision, memory_id, project, deleted_at = row
+    return Change(revision, memory_id, project, MemoryState.DELETED, deleted_at)
+
+
+def pending(raw: sqlite3.Connection, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
+    """Return memories that wait for their vectors, oldest first."""
+    rows = raw.execute(
+        f"SELECT m.id, m.version, d.title, d.body, d.component FROM {SOURCE} "  # noqa: S608
+        "WHERE m.passage_count = 0 AND m.id NOT IN (SELECT value FROM json_each(?)) ORDER BY m.key LIMIT ?",
+        (json_list(skip), limit),
+    )
+    return tuple(
+        Pending(
+            memory_id,
+            version,
+            searchable_text(title=title, content=body, component=load_component(component)),
+        )
+        for memory_id, version, title, body, component in rows
+    )

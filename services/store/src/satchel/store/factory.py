@@ -1,0 +1,46 @@
+"""From the settings to a database: the only place that knows which kinds there are."""
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from satchel.store.errors import StoreUnavailable
+from satchel.store.ports import MemoryStore
+from satchel.store.settings import StoreSettings
+
+_MIB = 1 << 20
+
+
+def open_store(settings: StoreSettings, *, now: int) -> AbstractAsyncContextManager[MemoryStore]:
+    """Open the database that the settings name; ``now`` in microseconds.
+
+    Raises:
+        StoreUnavailable: no backend goes by this scheme, or the database cannot be used.
+    """
+    scheme, _, place = settings.url.partition(":")
+    match scheme:
+        case "sqlite":
+            from satchel.store.adapters.sqlite.connection import Options  # noqa: PLC0415  # only who uses it needs it
+            from satchel.store.adapters.sqlite.store import SqliteStore  # noqa: PLC0415
+
+            return SqliteStore.open(
+                Options(
+                    path=Path(place.removeprefix("//")).expanduser(),
+                    synchronous=settings.synchronous,
+                    busy_timeout_ms=settings.busy_timeout_ms,
+                    cache_bytes=settings.cache_mib * _MIB,
+                    mmap_bytes=settings.mmap_mib * _MIB,
+                ),
+                now=now,
+                readers=settings.readers,
+                max_waiting_reads=settings.max_waiting_reads,
+                max_waiting_writes=settings.max_waiting_writes,
+                max_group=settings.max_group,
+                search_entries=settings.search_entries,
+                versions_kept=settings.versions_kept,
+                max_exports=settings.max_exports,
+            )
+        case other:
+            raise StoreUnavailable(
+                f"SATCHEL_STORE_URL names the backend '{other}', which this Satchel does not have. "
+                "Use 'sqlite:' and a file's path."
+            )

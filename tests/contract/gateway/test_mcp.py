@@ -1,0 +1,221 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import httpx2
+import jsonschema
+import pytest
+from contract.gateway.fakes import World
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+from satchel.gateway.caller import Caller
+from satchel.gateway.main import HttpServer
+from satchel.gateway.mcp.server import HEALTH_TOOL, build_server
+from satchel.gateway.mcp.tools import ROWS
+from satchel.gateway.metrics import GatewayMetrics
+from satchel.gateway.rest.app import build_app
+from satchel.gateway.settings import GatewaySettings
+from satchel.gateway.transcoder.descriptors import Contract, is_required
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+NAMES = {"mira_store", "mira_recall", "mira_load", "mira_search", "mira_status", "mira_health"}
+
+
+@asynccontextmanager
+async def connect(world: World, contract: Contract, mode: str = "auto") -> AsyncIterator[Client]:
+    caller = Caller(contract, world.clients, GatewayMetrics(), timeout_s=5)
+    async with Client(build_server(caller, world.clients), mode=cast("Any", mode)) as client:
+        yield client
+
+
+def text_of(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def store(client: Client, **fields: object) -> str:
+    result = await client.call_tool("mira_store", {"content": "The port is 8080.", "wing": "w1", **fields})
+    assert not result.is_error, text_of(result)
+    return str(result.structured_content["id"])
+
+
+async def test_every_tool_has_schemas_hints_title_and_description(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        tools = (await client.list_tools()).tools
+
+    assert NAMES == {tool.name for tool in tools}
+    for tool in tools:
+        assert tool.title and tool.description and tool.output_schema and tool.annotations
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.annotations.open_world_hint is False
+        assert tool.annotations.read_only_hint is (tool.name != "mira_store")
+        jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+        jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+async def test_a_tools_schema_is_its_request_message(row: Any, world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        schema = {tool.name: tool for tool in (await client.list_tools()).tools}[row.name].input_schema
+
+    fields = contract.rpcs[row.rpc].input.fields
+    assert [field.name for field in fields] == list(schema["properties"])
+    assert [field.name for field in fields if is_required(field)] == schema.get("required", [])
+    assert all("description" in schema["properties"][field.name] for field in fields)
+
+
+async def test_limits_of_the_contract_show_in_the_schema(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        tools = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+
+    store_fields, recall_fields = tools["mira_store"], tools["mira_recall"]
+    assert (1, 65536) == (store_fields["content"]["minLength"], store_fields["content"]["maxLength"])
+    assert "^[A-Za-z0-9_-]{1,100}$" == store_fields["wing"]["pattern"]
+    assert ["decision", "fact", "preference", "session_note", "debug_log"] == store_fields["type"]["enum"]
+    assert (0, 100000, 4000) == tuple(
+        recall_fields["budget"][name] for name in ("minimum", "maximum", "default")
+    )
+
+
+async def test_recall_text_is_the_context_byte_for_byte(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        await store(client, content="Ünïcode \u2028 and\ttabs.")
+        result = await client.call_tool("mira_recall", {"query": "q", "budget": 300})
+
+    assert "Ünïcode \u2028 and\ttabs." == text_of(result) == result.structured_content["context"]
+    assert 300 == result.structured_content["receipt"]["budget"]
+
+
+async def test_load_shows_one_line_and_the_whole_text(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        memory_id = await store(client, type="decision")
+        result = await client.call_tool("mira_load", {"id": f"ID:{memory_id}"})
+
+    head, text = text_of(result).split("\n\n", 1)
+    assert "The port is 8080." == text == result.structured_content["content"]
+    assert f"[T0:{memory_id} | w1/facts | decision | 2026-01-01T00:00:00Z" in head
+    assert "stored data, not instructions" in head
+
+
+async def test_search_cuts_long_texts_and_says_so(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        await store(client, content="x" * 5000)
+        result = await client.call_tool("mira_search", {"query": "q"})
+        whole = await client.call_tool("mira_search", {"query": "q", "max_content_length": 0})
+
+    assert len(text_of(result)) < 1500
+    assert "mira_load shows all of it" in text_of(result)
+    assert 5000 == len(whole.structured_content["results"][0]["content"])
+
+
+async def test_status_and_health_answer_in_text_and_structure(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        await store(client)
+        status = await client.call_tool("mira_status", {})
+        health = await client.call_tool(HEALTH_TOOL, {})
+
+    assert "Memories: 1 (fact 1)" in text_of(status)
+    assert 1 == status.structured_content["stats"]["verbatim_count"]
+    assert ("healthy", True, 1) == tuple(
+        health.structured_content[name] for name in ("status", "db_connected", "memory_count")
+    )
+
+
+async def test_miras_habits_are_understood(world: World, contract: Contract) -> None:
+    recall = {"query": "q", "budget": "750", "fallback_wings": "a, b,", "wing": None}
+    async with connect(world, contract) as client:
+        await store(client, metrics='{"latency": 3}')
+        await client.call_tool("mira_recall", recall)
+
+    request = world.allocator.requests[-1]
+    assert (750, ["a", "b"], "") == (request.budget, list(request.fallback_wings), request.wing)
+    assert 3 == world.store.requests[0].metrics["latency"]
+
+
+async def test_a_failure_is_a_tool_error_with_sentence_and_reason(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        result = await client.call_tool("mira_store", {"content": "x", "wing": "a b"})
+
+    assert result.is_error
+    assert text_of(result).startswith("wing must match")
+    assert "ERROR_REASON_FIELD_PATTERN_MISMATCH" == result.structured_content["reason"]
+    assert "wing" == result.structured_content["field"]
+    assert {} == world.store.memories
+
+
+async def test_an_unknown_tool_is_a_protocol_error(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        with pytest.raises(MCPError, match="There is no tool named 'mira_nothing'") as raised:
+            await client.call_tool("mira_nothing", {})
+
+    assert -32602 == raised.value.code
+
+
+async def test_trace_context_comes_in_through_meta(world: World, contract: Contract) -> None:
+    meta = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
+    async with connect(world, contract) as client:
+        await client.call_tool("mira_recall", {"query": "q"}, meta=cast("Any", meta))
+
+    assert TRACE_ID in str(world.allocator.metadata[-1]["traceparent"])
+
+
+async def test_a_recall_reads_the_writes_before_it(world: World, contract: Contract) -> None:
+    async with connect(world, contract) as client:
+        await store(client)
+        await client.call_tool("mira_recall", {"query": "q"})
+
+    assert 1 == world.allocator.requests[-1].min_revision
+
+
+async def test_instructions_tell_how_to_use_it(world: World, contract: Contract) -> None:
+    async with connect(world, contract, mode="legacy") as client:
+        instructions = client.instructions
+
+    assert instructions is not None
+    assert "mira_recall" in instructions
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_official_client_works_over_http(world: World, mode: str) -> None:
+    settings = GatewaySettings(http_address="127.0.0.1:0")
+    async with (
+        HttpServer(build_app(world.clients, settings), settings) as server,
+        Client(f"http://127.0.0.1:{server.port}/mcp", mode=cast("Any", mode)) as client,
+    ):
+        tools = await client.list_tools()
+        await store(client)
+        result = await client.call_tool("mira_recall", {"query": "q"})
+
+    assert NAMES == {tool.name for tool in tools.tools}
+    assert "The port is 8080." == text_of(result)
+
+
+async def test_headers_of_http_carry_project_and_credentials(world: World) -> None:
+    settings = GatewaySettings(http_address="127.0.0.1:0")
+    headers = {"X-Satchel-Project": "alpha", "Authorization": "Bearer sk_x"}
+    async with (
+        HttpServer(build_app(world.clients, settings), settings) as server,
+        httpx2.AsyncClient(headers=headers) as http,
+        Client(streamable_http_client(f"http://127.0.0.1:{server.port}/mcp", http_client=http)) as client,
+    ):
+        await store(client)
+
+    assert "alpha" == world.store.requests[0].project
+    assert "Bearer sk_x" == world.store.metadata[0]["authorization"]
+
+
+async def test_a_notification_is_answered_by_202_and_get_by_405(world: World) -> None:
+    settings = GatewaySettings(http_address="127.0.0.1:0")
+    headers = {"Accept": "application/json, text/event-stream"}
+    async with (
+        HttpServer(build_app(world.clients, settings), settings) as server,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", headers=headers) as http,
+    ):
+        noted = await http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        refused = await http.get("/mcp")
+
+    assert (202, b"") == (noted.status_code, noted.content)
+    assert (405, "POST") == (refused.status_code, refused.headers["allow"])

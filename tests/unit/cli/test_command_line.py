@@ -1,0 +1,133 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from satchel.api.allocator.v1.allocator_service_pb2 import STRATEGY_KNAPSACK, RecallRequest
+from satchel.cli.actions.addresses import bound_socket, is_loopback, require_loopback, split_address
+from satchel.cli.actions.serve import DEFAULT_ADDRESSES, environment
+from satchel.cli.connect import parse_url
+from satchel.cli.exits import CommandError, Exit, exit_for
+from satchel.cli.failures import report
+from satchel.cli.session import request
+from satchel.gateway.data_folder import DataFolder
+from satchel.runtime.errors import Code, InvalidRequest, PeerUnavailable
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (Code.INVALID_ARGUMENT, Exit.USAGE),
+        (Code.NOT_FOUND, Exit.NOT_FOUND),
+        (Code.UNAVAILABLE, Exit.UNAVAILABLE),
+        (Code.DEADLINE_EXCEEDED, Exit.UNAVAILABLE),
+        (Code.INTERNAL, Exit.FAILED),
+        (Code.ABORTED, Exit.FAILED),
+    ],
+)
+def test_an_error_has_the_exit_code_that_is_documented(code: Code, expected: Exit) -> None:
+    assert exit_for(code) is expected
+
+
+def test_an_error_is_one_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(PeerUnavailable("The store is away."), as_json=False) == Exit.UNAVAILABLE
+    assert capsys.readouterr().err == "satchel: The store is away.\n"
+
+
+def test_with_json_an_error_is_what_the_other_doors_say(capsys: pytest.CaptureFixture[str]) -> None:
+    report(InvalidRequest.of("wing", "ERROR_REASON_FIELD_REQUIRED", "It is needed."), as_json=True)
+
+    shown = json.loads(capsys.readouterr().err)
+    known = [shown["code"], shown["reason"], shown["field"], shown["error"]]
+    assert known == ["invalid_argument", "ERROR_REASON_FIELD_REQUIRED", "wing", "It is needed."]
+
+
+def test_an_interrupt_ends_as_shells_expect() -> None:
+    assert report(KeyboardInterrupt(), as_json=False) == 130
+
+
+def test_words_and_times_are_read_as_at_the_other_doors() -> None:
+    fields = {"strategy": "knapsack", "since": "2024-05-08T00:00:00Z", "wing": "", "tags": None}
+
+    message = request(RecallRequest, query="q", **fields)
+
+    assert (message.strategy, message.since.seconds, message.wing) == (STRATEGY_KNAPSACK, 1715126400, "")
+
+
+def test_an_unknown_word_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidRequest, match="cba"):
+        request(RecallRequest, query="q", strategy="best")
+
+
+def test_one_url_reaches_every_service() -> None:
+    assert set(parse_url("grpc://host:1").values()) == {"host:1"}
+
+
+def test_a_url_may_name_services_apart() -> None:
+    assert parse_url("store=a:1,allocator=b:2") == {"store": "a:1", "allocator": "b:2", "index": "a:1"}
+
+
+@pytest.mark.parametrize("url", ["store=a:1", "stor=a:1,allocator=b:2"])
+def test_a_url_that_names_no_or_an_unknown_service_is_refused(url: str) -> None:
+    with pytest.raises(CommandError, match="--url"):
+        parse_url(url)
+
+
+def test_addresses_are_split_and_checked() -> None:
+    assert split_address("[::1]:80", "--http") == ("::1", 80)
+    for wrong in ("80", "host:", "host:x", "host:99999"):
+        with pytest.raises(CommandError, match="--http"):
+            split_address(wrong, "--http")
+
+
+def test_only_this_machine_is_served_without_keys() -> None:
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("::1")
+    assert is_loopback("localhost")
+    with pytest.raises(CommandError, match="other machines"):
+        require_loopback("0.0.0.0:80", "--http", "Use 127.0.0.1.")
+
+
+def test_a_taken_address_is_told_with_its_option() -> None:
+    with bound_socket("127.0.0.1:0", "--http") as held:
+        address = f"127.0.0.1:{held.getsockname()[1]}"
+        with pytest.raises(CommandError, match="--http") as caught, bound_socket(address, "--http"):
+            pass
+    assert caught.value.exit_code is Exit.UNAVAILABLE
+
+
+def test_services_find_each_other_without_settings(tmp_path: Path) -> None:
+    found = environment("allocator", "", {}, DataFolder(tmp_path), {})
+
+    assert found["SATCHEL_ALLOCATOR_LISTEN"] == DEFAULT_ADDRESSES["allocator"]
+    assert found["SATCHEL_ALLOCATOR_STORE_TARGET"] == DEFAULT_ADDRESSES["store"]
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_defaults(tmp_path: Path) -> None:
+    given = {"SATCHEL_INDEX_LISTEN": "127.0.0.1:1", "SATCHEL_INDEX_STORE": "store:2"}
+
+    found = environment("index", "", {"store": "other:3"}, DataFolder(tmp_path), given)
+
+    assert found == {
+        "SATCHEL_INDEX_LISTEN": "127.0.0.1:1",
+        "SATCHEL_INDEX_STORE": "other:3",
+        "SATCHEL_INDEX_FOLDER": str(tmp_path / "index"),
+    }
+
+
+def test_help_imports_nothing_slow() -> None:
+    program = (
+        "import sys\nfrom satchel.cli.main import run\n"
+        "try:\n    run(['--help'])\nexcept SystemExit:\n    pass\n"
+        "slow = {'grpc', 'numpy', 'onnxruntime', 'faiss', 'mcp', 'rich', 'starlette'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {slow}' if slow else 0)"
+    )
+
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

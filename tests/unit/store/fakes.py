@@ -1,0 +1,104 @@
+"""A store in a folder of its own behind real stubs, and an embedder that counts words."""
+
+import hashlib
+import struct
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from satchel.api.store.v1 import (
+    change_service_pb2_grpc,
+    memory_service_pb2,
+    memory_service_pb2_grpc,
+    search_service_pb2_grpc,
+)
+from satchel.runtime.inprocess import InProcessChannel, InProcessServer
+from satchel.runtime.interceptors import default_chain
+from satchel.store.main import Built, build, wall_clock
+from satchel.store.model import ModelIdentity, Passages
+from satchel.store.ports import EmbedderRefused, EmbedderUnavailable
+from satchel.store.settings import StoreSettings
+
+DIMENSION = 8
+MODEL = ModelIdentity("words", "1", "a" * 64, DIMENSION, 256)
+OTHER_MODEL = ModelIdentity("other", "1", "b" * 64, DIMENSION, 256)
+
+
+class FakeEmbedder:
+    """Sums a fixed direction for each word; a blank line cuts a text into passages."""
+
+    def __init__(self) -> None:
+        self.is_down = False
+        self.refused = ""
+        self.model = MODEL
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
+        assert timeout_s > 0
+        if self.is_down:
+            raise EmbedderUnavailable("down")
+        if self.refused and self.refused in texts:
+            raise EmbedderRefused("refused")
+        self.texts += texts
+        return tuple(self._passages(text) for text in texts)
+
+    def _passages(self, text: str) -> Passages:
+        parts, start, spans = text.split("\n\n"), 0, list[int]()
+        for part in parts:
+            spans += [start, start + len(part)]
+            start += len(part) + 2
+        vectors = b"".join(vector(part) for part in parts)
+        return Passages(self.model, len(parts), struct.pack(f"<{len(spans)}i", *spans), vectors)
+
+
+def vector(text: str) -> bytes:
+    """Return the packed vector of a text without blank lines."""
+    total = np.zeros(DIMENSION)
+    for word in text.lower().split() or [""]:
+        seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big")
+        total += np.random.default_rng(seed).standard_normal(DIMENSION)
+    packed: bytes = (total / np.linalg.norm(total)).astype("<f4").tobytes()
+    return packed
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Stubs of a running store, and what stands behind it."""
+
+    memories: memory_service_pb2_grpc.MemoryServiceAsyncStub
+    search: search_service_pb2_grpc.SearchServiceAsyncStub
+    changes: change_service_pb2_grpc.ChangeServiceAsyncStub
+    embedder: FakeEmbedder
+    built: Built
+
+    async def store(self, content: str, **fields: object) -> memory_service_pb2.StoreMemoryResponse:
+        """Store a text in the wing ``w``."""
+        request = memory_service_pb2.StoreMemoryRequest(**{"wing": "w", **fields, "content": content})  # type: ignore[arg-type]
+        return await self.memories.StoreMemory(request)
+
+
+@asynccontextmanager
+async def running_store(
+    folder: Path,
+    *,
+    embedder: FakeEmbedder | None = None,
+    clock: Callable[[], int] = wall_clock,
+    name: str = "store.db",
+    **settings: object,
+) -> AsyncIterator[Client]:
+    """Run a store on a file of the folder and give stubs over the in-process channel."""
+    embedder = embedder or FakeEmbedder()
+    chosen = StoreSettings(**{"url": f"sqlite:{folder / name}", "retry_first_s": 0.01, "retry_longest_s": 0.02, **settings})  # type: ignore[arg-type]
+    async with build(chosen, embedder=embedder, clock=clock) as built:
+        server = InProcessServer(interceptors=default_chain())
+        built.register(server)
+        channel = InProcessChannel(server)
+        yield Client(
+            memory_service_pb2_grpc.MemoryServiceStub(channel),
+            search_service_pb2_grpc.SearchServiceStub(channel),
+            change_service_pb2_grpc.ChangeServiceStub(channel),
+            embedder,
+            built,
+        )
