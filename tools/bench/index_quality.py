@@ -92,10 +92,11 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Unit vectors (rows, dimension), queries, and a topic for each row."""
+    """Unit vectors (rows, dimension), queries, other queries that came before, a topic for each row."""
 
     vectors: Matrix
     queries: Matrix
+    earlier: Matrix
     topics: Rows
 
 
@@ -177,14 +178,15 @@ def make_corpus(arguments: argparse.Namespace) -> Corpus:
     """Return the corpus that the command line asks for."""
     rng = np.random.default_rng(7)
     if arguments.texts is None:
-        vectors, queries = synthetic(arguments.count, arguments.queries, rng)
+        vectors, asked = synthetic(arguments.count, 2 * arguments.queries, rng)
     else:
         base, asked = asyncio.run(embedded(arguments.texts))
         vectors = noisy(base, arguments.count, rng)
-        queries = asked[rng.permutation(len(asked))[: arguments.queries]]
+        asked = asked[rng.permutation(len(asked))]
     kmeans = faiss.Kmeans(vectors.shape[1], TOPICS, niter=8, seed=3, spherical=True)
     kmeans.train(vectors[: 100 * TOPICS])
-    return Corpus(vectors, np.ascontiguousarray(queries), kmeans.index.search(vectors, 1)[1][:, 0])
+    queries, earlier = asked[: arguments.queries], asked[arguments.queries : 2 * arguments.queries]
+    return Corpus(vectors, queries.copy(), earlier.copy(), kmeans.index.search(vectors, 1)[1][:, 0])
 
 
 def make_scenarios(corpus: Corpus) -> list[Scenario]:
@@ -297,6 +299,10 @@ async def measure(corpus: Corpus) -> None:
         print(f"rows applied in {time.perf_counter() - begun:.1f} s", flush=True)
         await until_settled(built)
         print(f"graph built in {time.perf_counter() - begun:.1f} s", flush=True)
+        for query in corpus.earlier:
+            await built.engine.search(Query(query, top_k=TOP_K))
+        await built.writer.measure_breadths()
+        print(f"breadth of a walk, by {len(corpus.earlier)} earlier queries: {breadths(built)}", flush=True)
         flat = faiss.IndexFlatIP(corpus.vectors.shape[1])
         flat.add(corpus.vectors)
         graph = faiss.IndexHNSWFlat(corpus.vectors.shape[1], settings.links, faiss.METRIC_INNER_PRODUCT)
@@ -326,6 +332,11 @@ async def until_settled(built: Built) -> None:
         if settled(built):
             return
         await asyncio.sleep(0.5)
+
+
+def breadths(built: Built) -> list[int]:
+    """Return the measured breadth of each partition."""
+    return [segment.view.breadth for group in built.board.view.projects.values() for segment in group]
 
 
 def settled(built: Built) -> bool:

@@ -37,6 +37,11 @@ class StoreSearches(search_service_pb2_grpc.SearchServiceServicer):
     def __init__(self, exact: FakeExact) -> None:
         self.exact = exact
 
+    async def SearchText(  # noqa: N802
+        self, request: search_service_pb2.SearchTextRequest, context: object
+    ) -> search_service_pb2.SearchTextResponse:
+        raise NotImplementedError
+
     async def SearchVectors(  # noqa: N802
         self, request: search_service_pb2.SearchVectorsRequest, context: object
     ) -> search_service_pb2.SearchVectorsResponse:

@@ -200,6 +200,19 @@ async def test_graphs_are_built_behind_the_scenes() -> None:
     assert len(answer.hits) == 20
 
 
+async def test_breadth_of_walks_is_measured_with_the_queries_that_come() -> None:
+    rows = unit_rows(np.random.default_rng(1), 200)
+    feed = FakeFeed([upsert(n + 1, f"m{n}", row[None]) for n, row in enumerate(rows)])
+    async with running(feed) as built:
+        await current(built, 200)
+        for row in rows[:64]:
+            await built.engine.search(Query(row))
+        await until(lambda: built.board.view.projects["default"][-1].view.breadth > 0)
+        answer = await built.engine.search(dataclasses.replace(QUERY, top_k=3))
+
+    assert len(answer.hits) == 3
+
+
 async def test_query_of_another_length_is_refused() -> None:
     feed = FakeFeed([upsert(1, "a", direction(0))])
     async with running(feed) as built:

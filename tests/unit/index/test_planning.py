@@ -3,16 +3,17 @@ from satchel.index.planning import Tuning, first_breadth, is_exact_cheaper, next
 TUNING = Tuning()
 
 
-def test_walk_without_a_filter_has_the_breadth_of_the_setting() -> None:
-    assert first_breadth(TUNING, wanted=10, allowed=100_000, total=100_000) == TUNING.ef_search
+def test_walk_without_a_filter_has_the_measured_breadth() -> None:
+    assert first_breadth(TUNING, measured=123, wanted=10, allowed=100_000, total=100_000) == 123
+    assert first_breadth(TUNING, measured=0, wanted=10, allowed=100_000, total=100_000) == 200
 
 
-def test_walk_is_at_least_twice_as_broad_as_what_is_wanted() -> None:
-    assert first_breadth(TUNING, wanted=1000, allowed=100_000, total=100_000) == 2000
+def test_walk_is_at_least_thrice_as_broad_as_what_is_wanted() -> None:
+    assert first_breadth(TUNING, measured=100, wanted=1000, allowed=100_000, total=100_000) == 3000
 
 
 def test_walk_is_broad_enough_for_a_filter_that_scatters_at_random() -> None:
-    breadth = first_breadth(TUNING, wanted=10, allowed=10_000, total=100_000)
+    breadth = first_breadth(TUNING, measured=100, wanted=10, allowed=10_000, total=100_000)
 
     assert breadth >= 10 * 100_000 / 10_000
 

@@ -4,7 +4,7 @@ import hashlib
 import struct
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -67,9 +67,9 @@ def vector(text: str) -> bytes:
 class Client:
     """Stubs of a running store, and what stands behind it."""
 
-    memories: memory_service_pb2_grpc.MemoryServiceAsyncStub
-    search: search_service_pb2_grpc.SearchServiceAsyncStub
-    changes: change_service_pb2_grpc.ChangeServiceAsyncStub
+    memories: "memory_service_pb2_grpc.MemoryServiceAsyncStub"
+    search: "search_service_pb2_grpc.SearchServiceAsyncStub"
+    changes: "change_service_pb2_grpc.ChangeServiceAsyncStub"
     embedder: FakeEmbedder
     built: Built
 
@@ -90,7 +90,8 @@ async def running_store(
 ) -> AsyncIterator[Client]:
     """Run a store on a file of the folder and give stubs over the in-process channel."""
     embedder = embedder or FakeEmbedder()
-    chosen = StoreSettings(**{"url": f"sqlite:{folder / name}", "retry_first_s": 0.01, "retry_longest_s": 0.02, **settings})  # type: ignore[arg-type]
+    defaults = StoreSettings(url=f"sqlite:{folder / name}", retry_first_s=0.01, retry_longest_s=0.02)
+    chosen = replace(defaults, **settings)  # type: ignore[arg-type]
     async with build(chosen, embedder=embedder, clock=clock) as built:
         server = InProcessServer(interceptors=default_chain())
         built.register(server)

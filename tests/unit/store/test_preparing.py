@@ -63,7 +63,10 @@ def test_a_secret_is_neither_indexed_nor_embedded_nor_read_for_facts() -> None:
     found = " ".join((*made.words, *made.tags, made.fingerprint))
     assert "hunter2" not in found
     assert "build" in found
-    assert searchable_text(title="Build", content="hunter2", component=vault) == "Build\napi_key\nkey of the build server"
+    assert (
+        searchable_text(title="Build", content="hunter2", component=vault)
+        == "Build\napi_key\nkey of the build server"
+    )
 
 
 def test_a_memory_becomes_new_again_with_its_given_tags_and_declared_type() -> None:

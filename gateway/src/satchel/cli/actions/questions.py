@@ -80,6 +80,7 @@ def format_result(result: pb.SearchResult) -> str:
     """Return a result for a person: one line about it, then its text, indented."""
     shown = codec.encode(result)
     when = str(shown.get("occurred_at") or shown.get("created_at") or "")[:10]
-    head = f"{result.similarity:.3f}  {result.id}  {result.wing}/{result.room}  {shown['type']}  {when}"
+    scores = f"{result.score:.3f} (similarity {result.similarity:.3f})"
+    head = f"{scores}  {result.id}  {result.wing}/{result.room}  {shown['type']}  {when}"
     text = result.content + (" ..." if result.truncated else "")
     return "\n".join([head, *(_INDENT + line for line in text.splitlines())])

@@ -5,7 +5,9 @@ from urllib.parse import urlsplit
 
 from satchel.gateway.errors import BodyTooLarge, HostRefused, WrongContentType
 from satchel.gateway.rest.responses import error_response
+from satchel.gateway.transcoder.faults import wrong_type
 from satchel.gateway.transcoder.json_text import Json, loads
+from satchel.runtime.errors import InvalidRequest
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -21,12 +23,16 @@ async def read_json(request: Request, limit_bytes: int) -> Json:
         WrongContentType: the body is declared as something else than JSON.
         BodyTooLarge: it has more than ``limit_bytes``; no more than that is read.
         MalformedJson: it is not JSON.
+        InvalidRequest: it is the JSON value null, which is no message.
     """
     body = await read_body(request, limit_bytes)
     if not body.strip():
         return None
     _check_content_type(request.headers.get("content-type", ""))
-    return loads(body)
+    value = loads(body)
+    if value is None:
+        raise InvalidRequest([wrong_type("body", "an object", None)])
+    return value
 
 
 async def read_body(request: Request, limit_bytes: int) -> bytes:

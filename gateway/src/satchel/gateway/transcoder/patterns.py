@@ -6,7 +6,7 @@ from satchel.runtime import value_checks
 
 _NO_NUL = r"^[^\u0000]*$"
 _NOT_BLANK = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
-_NOT_BLANK_OR_EMPTY = rf"^$|{_NOT_BLANK}"
+_NOT_BLANK_OR_EMPTY = r"^(?:[^\u0000]*[^\s\u0000][^\u0000]*)?$"
 
 
 def form_of(rules: options_pb2.FieldRules) -> str:
@@ -36,9 +36,12 @@ def accepted(rules: options_pb2.FieldRules, *, is_needed: bool) -> str:
 
 
 def comma_list(rules: options_pb2.FieldRules) -> str:
-    """Return the form of items joined by commas."""
-    item = f"(?:{form_of(rules)})" if form_of(rules) else rf"[^,\s\u0000]{{1,{rules.max_length or 100}}}"
-    return rf"^(?:{item}(?:,{item}){{0,{max(rules.max_items, 1) - 1}}})?$"
+    """Return the form of items joined by commas, as the codec splits them: space and empty items are dropped."""
+    form = form_of(rules)
+    if not form:
+        return _NO_NUL
+    item = rf"\s*(?:(?:{form})\s*)?"
+    return rf"^{item}(?:,{item}){{0,{max(rules.max_items, 1) - 1}}}$"
 
 
 def whole_number(least: int, most: int) -> str:

@@ -114,6 +114,8 @@ class SchemaBook:
             schema["maxItems"] = rules.max_items
         if self._is_accepting and rules.accepts_text and _is_text(field):
             schema.update(type=list(_TEXT_TYPES), pattern=patterns.comma_list(rules))
+            if rules.max_length and not patterns.form_of(rules):
+                schema["maxLength"] = rules.max_length
         return schema
 
     def _single(self, field: FieldDescriptor, *, is_item: bool = False) -> Schema:

@@ -5,7 +5,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from satchel.allocator.explaining import explain
-from satchel.allocator.model import Allocation, Choice, Pool, Ranked, Selection, Shown, StrategyName
+from satchel.allocator.model import (
+    Allocation,
+    Choice,
+    Floats,
+    Pool,
+    Ranked,
+    Selection,
+    Shown,
+    StrategyName,
+    ThresholdMethod,
+)
 from satchel.allocator.packing import BlockCounts, Purse
 from satchel.allocator.receipts import Provenance, Spending, make_receipt
 from satchel.allocator.rendering import compose, rendered
@@ -50,12 +60,18 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
 
 def _gated(ranked: Ranked, order: Order) -> tuple[float, Pool]:
     """Return the threshold and the candidates at or above it."""
-    tuning = order.terms.tuning
     scores = np.array([item.relevance for item in ranked.items])
-    limit = threshold(
-        scores, tuning.threshold_method, floor=tuning.threshold_floor, ceiling=tuning.threshold_ceiling
-    )
+    limit = _limit(scores, order)
     return limit, Pool(ranked.items[: survivors(scores, limit)], ranked.vectors)
+
+
+def _limit(scores: Floats, order: Order) -> float:
+    tuning = order.terms.tuning
+    method = tuning.threshold_method
+    if method is None and order.strategy is not StrategyName.CBA:
+        return tuning.threshold_floor
+    method = method or ThresholdMethod.IQR
+    return threshold(scores, method, floor=tuning.threshold_floor, ceiling=tuning.threshold_ceiling)
 
 
 def _composed(selection: Selection, purse: Purse, counts: BlockCounts) -> tuple[str, int, Selection]:

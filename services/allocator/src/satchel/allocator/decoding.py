@@ -13,7 +13,7 @@ from satchel.allocator.recalling import RecallQuery
 from satchel.allocator.searching import SearchQuery
 from satchel.allocator.selection.strategy import Terms
 from satchel.allocator.settings import AllocatorSettings
-from satchel.allocator.tuning import Tuning
+from satchel.allocator.tuning import LONGEST_FIRST, Tuning
 from satchel.allocator.vocabulary import (
     FACTORS,
     FORMS,
@@ -120,8 +120,13 @@ def tuning_of(options: pb.AllocationOptions, base: Tuning) -> Tuning:
         else base.duplicate_similarity,
         expansion=base.expansion and not options.no_expansion,
         neighbors=base.neighbors and not options.no_neighbors,
-        forms=frozenset(FORMS[one] for one in options.render_modes) or frozenset(Form),
+        forms=_forms(options),
     )
+
+
+def _forms(options: pb.AllocationOptions) -> tuple[Form, ...]:
+    asked = {FORMS[mode] for mode in options.render_modes}
+    return tuple(form for form in LONGEST_FIRST if form in asked) or LONGEST_FIRST
 
 
 def _scope(request: pb.RecallRequest | pb.SearchMemoriesRequest) -> Scope:

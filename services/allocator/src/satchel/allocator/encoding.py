@@ -109,7 +109,7 @@ def explanation_message(one: Explanation) -> pb.CandidateExplanation:
         session=factors.session,
         causal=factors.causal,
         score=one.score,
-        mode=None if one.form is None else FORM_NUMBERS[one.form],
+        mode=pb.RENDER_MODE_UNSPECIFIED if one.form is None else FORM_NUMBERS[one.form],
         token_cost=one.token_cost,
         collapsed_into=one.collapsed_into,
     )

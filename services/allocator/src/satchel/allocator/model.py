@@ -1,11 +1,13 @@
 """The nouns of the allocator: candidates, their scores, and what was chosen.
 
-Frozen and free of transport. Times are integers: microseconds since 1970 in UTC.
+Frozen and free of transport. Times are integers: microseconds since 1970 in UTC. What a recall makes
+hundreds of is a `NamedTuple`: ten times faster to build than a frozen dataclass.
 """
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,9 @@ class Form(enum.Enum):
     FINGERPRINT = "fingerprint"
     VERBATIM = "verbatim"
     EXCERPT = "excerpt"
+
+    # Members are single objects; the hash of `enum.Enum` is slow and asked for at every price.
+    __hash__ = object.__hash__
 
 
 class StrategyName(enum.Enum):
@@ -89,8 +94,7 @@ class Excerpt:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory that may be shown.
 
     ``verbatim_tokens`` is the stored count of ``text``; `None` when nobody counted yet. ``version`` is 0
@@ -119,8 +123,7 @@ class Candidate:
         return self.occurred_us if self.occurred_us is not None else self.created_us
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """How a candidate was found. Ranks count from 1; 0 means not found so."""
 
     dense_rank: int = 0
@@ -131,14 +134,13 @@ class Signals:
     fused_score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate with its relevance (rho), in [0, 1], and its row in the pool's vectors (-1 for none)."""
 
     candidate: Candidate
     relevance: float
     row: int = -1
-    signals: Signals = field(default_factory=Signals)
+    signals: Signals = Signals()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,12 @@ class BlockCounts:
         """Return the exact tokens of the block that shows the candidate in the form."""
         if not candidate.version:
             return self.count(block(candidate, form))
-        key = (candidate.id, candidate.version, form, candidate.excerpt if form is Form.EXCERPT else None)
+        key = (
+            candidate.id,
+            candidate.version,
+            form,
+            candidate.excerpt if form is Form.EXCERPT else None,
+        )
         known = self._kept.get(key)
         if known is None:
             known = self._kept[key] = self.count(block(candidate, form))
@@ -90,13 +95,19 @@ class Purse:
         """
         return _LEAST_UUID_FORM if len(candidate.id) == _UUID_LENGTH else 1
 
+    def is_hopeless(self, candidate: Candidate) -> bool:
+        """Tell, without counting, whether the candidate cannot fit in any form."""
+        left = self.left
+        return left < self.least_reference_price(candidate) and self.certainly_too_dear(candidate, left)
+
     def spend(self, candidate: Candidate, form: Form) -> int:
         """Take the candidate; returns the tokens of its block.
 
         Raises:
             ValueError: it does not fit in what is left.
         """
-        price = self.price(candidate, form)
+        tokens = self.tokens(candidate, form)
+        price = tokens + self.heading_price(candidate)
         if price > self.left:
             raise ValueError(f"The form costs {price} tokens, and {self.left} are left.")
         self.spent += price
@@ -104,7 +115,7 @@ class Purse:
         if day is not None:
             self._days.add(day)
             self._years.add(day.day[0])
-        return self.tokens(candidate, form)
+        return tokens
 
     def exchange(self, candidate: Candidate, old: Form, new: Form) -> int | None:
         """Show a taken candidate in another form; returns the tokens of the new block, `None` if too dear."""

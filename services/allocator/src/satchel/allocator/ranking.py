@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,7 @@ from satchel.allocator.neighbors import borrow
 from satchel.allocator.tuning import Tuning
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A memory with what ranking needs of it.
 
     ``passages`` is (passages, dimension) of unit norm; `None` without vectors. One that is not
@@ -38,11 +38,10 @@ class Evidence:
     tags: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One memory of a ranking: its index among the located, its signals, its best passage (-1: none)."""
+class Place(NamedTuple):
+    """One memory of a ranking; ``source`` is its index among the located, -1 stands for no row or passage."""
 
-    index: int
+    source: int
     relevance: float
     row: int
     passage: int
@@ -204,6 +203,6 @@ def _word_ranks(lexical: Mapping[str, float]) -> dict[str, int]:
 def _collapsed(places: list[Place], rows: Vectors, similarity: float) -> Ranking:
     with_rows = [place for place in places if place.row >= 0]
     into = collapse(rows[[place.row for place in with_rows]], similarity) if with_rows else np.zeros(0, int)
-    gone = {with_rows[one].index: with_rows[best] for one, best in enumerate(into.tolist()) if one != best}
-    kept = [place for place in places if place.index not in gone]
-    return Ranking(kept, [(place, gone[place.index]) for place in places if place.index in gone], rows)
+    gone = {with_rows[one].source: with_rows[best] for one, best in enumerate(into.tolist()) if one != best}
+    kept = [place for place in places if place.source not in gone]
+    return Ranking(kept, [(place, gone[place.source]) for place in places if place.source in gone], rows)

@@ -80,13 +80,13 @@ def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:
         items=[_scored(place, loaded) for place in ranking.places],
         vectors=ranking.vectors,
         collapsed=[
-            (_scored(place, loaded), loaded.located[better.index].id) for place, better in ranking.collapsed
+            (_scored(place, loaded), loaded.located[better.source].id) for place, better in ranking.collapsed
         ],
     )
 
 
 def _scored(place: Place, loaded: Loaded) -> Scored:
-    candidate = loaded.candidate(place.index, place.passage)
+    candidate = loaded.candidate(place.source, place.passage)
     return Scored(candidate, place.relevance, place.row, place.signals)
 
 

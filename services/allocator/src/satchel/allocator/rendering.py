@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 from satchel.allocator.model import MICROSECONDS_PER_SECOND, SECONDS_PER_DAY, Candidate, Form
 
@@ -25,8 +26,7 @@ _NAME_NUMBER = re.compile(r"memories-(\d{1,9})", re.IGNORECASE)
 _RULE = "---\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The line over the memories of one day: the day (UTC) and, where several wings are shown, the wing."""
 
     day: tuple[int, int, int]

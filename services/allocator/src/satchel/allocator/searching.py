@@ -70,7 +70,7 @@ def _best(finding: Finding, query: SearchQuery) -> list[Result]:
     near_enough = [place for place in ranking.places if _is_near(place, query.least_similarity)]
     return [
         Result(
-            finding.loaded.candidate(place.index, place.passage),
+            finding.loaded.candidate(place.source, place.passage),
             place.relevance,
             place.signals.similarity or 0.0,
         )

@@ -55,7 +55,9 @@ class AllocatorSettings:
     duplicate_similarity: float = setting(
         0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.01, maximum=1
     )
-    threshold_method: ThresholdMethod = setting(ThresholdMethod.IQR, "How the threshold is found.")  # noqa: RUF009  # a declaration
+    threshold_method: ThresholdMethod | None = setting(  # noqa: RUF009  # the same
+        None, "How the threshold is found. Empty: iqr for cba, the floor alone for the other strategies."
+    )
     threshold_floor: float = setting(0.15, "Least threshold.", minimum=0, maximum=1)
     threshold_ceiling: float = setting(0.75, "Greatest threshold.", minimum=0, maximum=1)
     density_slope: float = setting(2.0, "Slope k of the density factor.", minimum=0, maximum=100)

@@ -18,6 +18,9 @@ AGE_RATES: dict[MemoryType, float] = {
 }
 
 
+LONGEST_FIRST = (Form.VERBATIM, Form.EXCERPT, Form.FINGERPRINT, Form.HEADER)
+
+
 @dataclass(frozen=True, slots=True)
 class FactorConstants:
     """Constants of the six factors. Source: the published description of Context Budget Allocation."""
@@ -46,7 +49,11 @@ class FormWorth:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Settings of one allocation."""
+    """Settings of one allocation.
+
+    Without a ``threshold_method`` strategy ``cba`` uses the published ``iqr``, and the others the floor alone:
+    a quartile drops a quarter of the candidates however good they are.
+    """
 
     fusion: Fusion = Fusion.STANDARD_SCORE
     rrf_k: int = 60
@@ -57,10 +64,10 @@ class Tuning:
     previous_share: float = 0.4
     next_share: float = 0.3
     duplicate_similarity: float = 0.88
-    threshold_method: ThresholdMethod = ThresholdMethod.IQR
+    threshold_method: ThresholdMethod | None = None
     threshold_floor: float = 0.15
     threshold_ceiling: float = 0.75
     disabled_factors: frozenset[Factor] = frozenset()
-    forms: frozenset[Form] = frozenset(Form)
+    forms: tuple[Form, ...] = LONGEST_FIRST
     factors: FactorConstants = field(default_factory=FactorConstants)
     worth: FormWorth = field(default_factory=FormWorth)

@@ -25,6 +25,7 @@ _LEAST_DEAD = 64
 _LEAST_BEHIND = 2_048
 _LEAST_BEHIND_QUIET = 64
 _BEHIND_ROWS = 65_536
+_GROWN = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,20 @@ class Catalog:
         elif graph is not None and job.keep is not None:
             self._compact(job.segment, job.view, job.keep, graph)
         self._tidy({job.segment})
+        return self.view()
+
+    def unmeasured(self, *, anew: bool) -> list[tuple[Segment, Graph]]:
+        """Return the graphs whose breadth is to be measured: new and much grown ones, or all (``anew``)."""
+        return [
+            (segment, base)
+            for segment in self._all()
+            if (base := segment.view().base) is not None
+            and (anew or base.count > _GROWN * segment.measured_count)
+        ]
+
+    def set_breadth(self, segment: Segment, breadth: int, count: int) -> IndexView:
+        """Note a measured breadth; see `Segment.set_breadth`. Return the new view."""
+        segment.set_breadth(breadth, count)
         return self.view()
 
     def _all(self) -> Iterable[Segment]:

@@ -89,6 +89,7 @@ class Engine:
     async def _from_view(self, view: IndexView, query: Query, *, degraded: bool) -> Answer:
         if view.model is not None:
             _check_query(query, view.model)
+        self._writer.note_query(query.vector)
         hits = await self._searches.run(search_view, view, query, self.method)
         return Answer(hits, view.revision, degraded, view.model)
 

@@ -68,6 +68,7 @@ async def build(
             board,
             library,
             crossover=settings.crossover,
+            ef_search=settings.ef_search,
             writes=writes,
             builds=builds,
             snapshots=SnapshotFolder(settings.folder, library) if settings.folder else None,

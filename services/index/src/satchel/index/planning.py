@@ -11,7 +11,8 @@ search answers.
 
 from dataclasses import dataclass
 
-_BREADTH_PER_WANTED = 2
+_BREADTH_PER_WANTED = 3
+_UNMEASURED = 2
 _FIRST_MARGIN = 1.5
 _NEXT_MARGIN = 1.6
 _LEAST_GROWTH = 2
@@ -33,13 +34,15 @@ class Tuning:
     rows_per_breadth: int = 20
 
 
-def first_breadth(tuning: Tuning, *, wanted: int, allowed: int, total: int) -> int:
+def first_breadth(tuning: Tuning, *, measured: int, wanted: int, allowed: int, total: int) -> int:
     """Return how many neighbours to ask for first: enough if the filter were scattered at random.
 
-    At least ``ef_search``, and twice what is wanted: the far end of a walk is its least exact part.
+    At least what was ``measured`` for the graph (0: not yet, then twice ``ef_search``), and three times
+    what is wanted: the far end of a walk is its least exact part.
     """
+    least = measured or _UNMEASURED * tuning.ef_search
     scattered = _FIRST_MARGIN * wanted * total / max(allowed, 1) if allowed < total else wanted
-    return max(tuning.ef_search, _BREADTH_PER_WANTED * wanted, int(scattered))
+    return max(least, _BREADTH_PER_WANTED * wanted, int(scattered))
 
 
 def next_breadth(breadth: int, *, wanted: int, kept: int) -> int:

@@ -111,7 +111,9 @@ def _parts(
 ) -> Iterator[Scored]:
     """Search the graph's rows and the rows behind it, each with row numbers of the segment."""
     if view.base is not None and selection.base_count:
-        yield _walk(view.base, selection, query, wanted, method.tuning) or method.library.exact(
+        yield _walk(
+            view.base, view.breadth, selection, query, wanted=wanted, tuning=method.tuning
+        ) or method.library.exact(
             view.base.vectors(),
             None if selection.base_count == view.base_count else selection.rows[: selection.base_count],
             query,
@@ -125,12 +127,12 @@ def _parts(
 
 
 def _walk(
-    graph: Graph, selection: Selection, query: FloatVector, wanted: int, tuning: Tuning
+    graph: Graph, measured: int, selection: Selection, query: FloatVector, *, wanted: int, tuning: Tuning
 ) -> Scored | None:
     """Walk the graph until enough allowed rows are among the nearest; `None`: exact search is cheaper."""
     allowed = selection.base_count
     wanted = min(wanted, allowed)
-    breadth = first_breadth(tuning, wanted=wanted, allowed=allowed, total=graph.count)
+    breadth = first_breadth(tuning, measured=measured, wanted=wanted, allowed=allowed, total=graph.count)
     while not is_exact_cheaper(tuning, breadth=breadth, allowed=allowed):
         scores, rows = graph.search(query, breadth)
         if not selection.everything:

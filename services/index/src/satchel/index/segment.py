@@ -70,7 +70,8 @@ class SegmentView:
     """A segment at one revision; nothing in it changes.
 
     Rows [0, base_count) lie in ``base``, the rest in ``tail`` (rows - base_count, dimension). ``live``
-    counts the rows that are ``alive``; ``has_long`` says that a memory has several passages.
+    counts the rows that are ``alive``; ``has_long`` says that a memory has several passages. ``breadth`` is
+    the least breadth of a walk of the graph that was measured, 0 for none.
     """
 
     base: Graph | None
@@ -79,6 +80,7 @@ class SegmentView:
     alive: Mask
     live: int
     has_long: bool
+    breadth: int = 0
     selections: SelectionCache = field(default_factory=SelectionCache)
 
     @property
@@ -136,6 +138,8 @@ class Segment:
         self.project = project
         self.wing = wing
         self.is_busy = False
+        self.measured_count = 0
+        self._breadth = 0
         self._fill(base, tail, empty_columns() if columns is None else columns, alive)
 
     def _fill(self, base: Graph | None, tail: FloatMatrix, columns: Columns, alive: Mask | None) -> None:
@@ -186,6 +190,7 @@ class Segment:
                 alive=self._alive.view().copy(),
                 live=self.live,
                 has_long=self._has_long,
+                breadth=self._breadth,
             )
         return self._view
 
@@ -194,6 +199,12 @@ class Segment:
         view = self.view()
         rest = view.tail[graph.count - view.base_count :].copy()
         self._base, self._tail, self._view = graph, Growable(rest), None
+
+    def set_breadth(self, breadth: int, count: int) -> None:
+        """Note the breadth that was measured when the graph had ``count`` rows."""
+        self.measured_count = count
+        self._breadth = breadth
+        self._view = None
 
     def compact(self, view: SegmentView, keep: RowNumbers, graph: Graph | None) -> None:
         """Drop the rows of ``view`` that are not in ``keep``; rows that came later stay.

@@ -27,7 +27,10 @@ class IndexSettings:
         200, "Breadth of the walk that places a node (efConstruction of HNSW).", minimum=8, maximum=2000
     )
     ef_search: int = setting(
-        100, "Least breadth of the walk of a search (efSearch of HNSW).", minimum=8, maximum=10_000
+        100,
+        "Least breadth of a walk (efSearch of HNSW); what queries need is measured from there.",
+        minimum=8,
+        maximum=10_000,
     )
     crossover: int = setting(
         12_000, "Passages from which a partition has a graph; below, every search is exact.", minimum=16

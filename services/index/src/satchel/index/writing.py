@@ -6,20 +6,26 @@ Changes run one after another on one thread; graphs and snapshots on another. Se
 import asyncio
 import logging
 import threading
+from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from satchel.index.board import Board
+from satchel.index.calibration import LEAST_QUERIES, MOST_QUERIES, measure_breadth
 from satchel.index.catalog import Catalog, Job
 from satchel.index.errors import SnapshotUnusable
 from satchel.index.graph import Graph
-from satchel.index.model import Change, Model
+from satchel.index.model import Change, FloatVector, Model
 from satchel.index.ports import SnapshotStore, VectorLibrary
 from satchel.index.searching import IndexView
+from satchel.index.segment import Segment
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.telemetry import span
 
 log = logging.getLogger(__name__)
+
+_QUERIES_PER_MEASURE = 4_096
 
 
 class Publication(Protocol):
@@ -39,6 +45,7 @@ class Writer:
         library: VectorLibrary,
         *,
         crossover: int,
+        ef_search: int,
         writes: BoundedExecutor,
         builds: BoundedExecutor,
         snapshots: SnapshotStore | None,
@@ -48,12 +55,16 @@ class Writer:
         self._board = board
         self._library = library
         self._crossover = crossover
+        self._ef_search = ef_search
         self._writes = writes
         self._builds = builds
         self._snapshots = snapshots
         self._snapshot_every = snapshot_every
         self._quiet_s = quiet_s
         self._is_unsettled = False
+        self._queries: deque[FloatVector] = deque(maxlen=MOST_QUERIES)
+        self._noted = 0
+        self._is_measure_due = False
         self._catalog = Catalog(crossover=crossover)
         self._changed = asyncio.Event()
         self._stopping = threading.Event()
@@ -123,6 +134,7 @@ class Writer:
         while True:
             is_quiet = not await self._is_changed()
             await self.build_graphs(is_quiet=is_quiet)
+            await self.measure_breadths()
             if self._board.view.revision - self._board.snapshot_revision >= self._snapshot_every:
                 await self.save()
 
@@ -147,10 +159,39 @@ class Writer:
                 return
             with span("satchel.index.build", rows=job.view.count):
                 graph = await self._builds.run(job.run, self._library, self._stopping.is_set)
-            await self._publish(lambda: self._finish(catalog, job, graph))  # noqa: B023  # awaited at once
+            await self._publish(partial(self._finish, catalog, job, graph))
 
     def _finish(self, catalog: Catalog, job: Job, graph: Graph | None) -> IndexView | None:
         view = catalog.finish(job, graph)
+        return view if catalog is self._catalog else None
+
+    def note_query(self, query: FloatVector) -> None:
+        """Keep a query, so that the breadth of walks can be measured with what is really asked."""
+        self._queries.append(query)
+        self._noted += 1
+        if self._noted in {LEAST_QUERIES, MOST_QUERIES} or self._noted % _QUERIES_PER_MEASURE == 0:
+            self._is_measure_due = True
+            self._changed.set()
+
+    async def measure_breadths(self) -> None:
+        """Measure the walks of graphs that are new, or all of them after many queries."""
+        if len(self._queries) < LEAST_QUERIES:
+            return
+        catalog = self._catalog
+        anew, self._is_measure_due = self._is_measure_due, False
+        for segment, graph in await self._writes.run(catalog.unmeasured, anew=anew):
+            # After a change of the model, queries of another length may be left.
+            queries = [query for query in self._queries if len(query) == graph.vectors().shape[1]]
+            if len(queries) < LEAST_QUERIES:
+                return
+            with span("satchel.index.measure", rows=graph.count):
+                breadth = await self._builds.run(
+                    measure_breadth, graph, queries, self._library, ef_search=self._ef_search
+                )
+            await self._publish(partial(self._tune, catalog, segment, breadth, graph.count))
+
+    def _tune(self, catalog: Catalog, segment: Segment, breadth: int, count: int) -> IndexView | None:
+        view = catalog.set_breadth(segment, breadth, count)
         return view if catalog is self._catalog else None
 
     async def save(self) -> None:

@@ -4,7 +4,10 @@ The order is that of relevance, not of relevance per token: measured, dividing b
 with short remarks and loses evidence at every budget (docs/recall.md). The price decides the *form*.
 """
 
-from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Selection
+from collections.abc import Sequence
+
+import numpy as np
+from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Scored, Selection
 from satchel.allocator.packing import Purse
 from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, payable_forms
 from satchel.allocator.tuning import FormWorth, Tuning
@@ -15,20 +18,43 @@ _SHORTENED = (Form.HEADER, Form.FINGERPRINT, Form.EXCERPT)
 
 
 class Knapsack:
-    """Takes memories in the order of relevance, then spends what is left on showing more of them."""
+    """Takes memories in the order of relevance; what is left goes to shorter forms, then to longer ones.
+
+    A shorter form waits while whole texts that still fit would bring more relevance for each token.
+    """
 
     def select(self, pool: Pool, purse: Purse, terms: Terms) -> Selection:
         """Choose; see `Strategy`."""
-        choices: list[Choice] = []
-        rejections: list[Rejection] = []
-        for item in pool.items:
-            form = best_form(item.candidate, purse, terms.tuning) if item.relevance > 0 else None
-            if form is not None:
-                choices.append(buy(item, form, purse, item.relevance))
-                continue
-            outcome = Outcome.UNAFFORDABLE if item.relevance > 0 else Outcome.NO_GAIN
-            rejections.append(Rejection(item, outcome, item.relevance))
-        return Selection([_lengthened(choice, purse, terms.tuning) for choice in choices], rejections)
+        offers = _Offers(pool.items)
+        taken: dict[int, Choice] = {}
+        for patient in (True, False):
+            for index, item in enumerate(pool.items):
+                if index in taken or item.relevance <= 0 or purse.is_hopeless(item.candidate):
+                    continue
+                form = best_form(item.candidate, purse, terms.tuning)
+                if form is None or (patient and offers.is_better_later(index, form, purse, terms.tuning)):
+                    continue
+                taken[index] = buy(item, form, purse, item.relevance)
+        choices = [_lengthened(taken[index], purse, terms.tuning) for index in sorted(taken)]
+        return Selection(choices, [_left_out(item) for at, item in enumerate(pool.items) if at not in taken])
+
+
+class _Offers:
+    """What whole texts would bring for each token, by the stored counts."""
+
+    def __init__(self, items: Sequence[Scored]) -> None:
+        self._tokens = np.array([_estimated_tokens(item.candidate) for item in items], dtype=np.float64)
+        self._rates = np.array([item.relevance for item in items]) / self._tokens
+        self._items = items
+
+    def is_better_later(self, index: int, form: Form, purse: Purse, tuning: Tuning) -> bool:
+        """Tell whether a whole text after ``index`` fits and brings more for a token than this form."""
+        if form is Form.VERBATIM:
+            return False
+        item = self._items[index]
+        fitting = self._rates[index + 1 :][self._tokens[index + 1 :] <= purse.left]
+        rate = item.relevance * _worth(form, tuning.worth) / purse.price(item.candidate, form)
+        return bool(len(fitting)) and float(fitting.max()) > rate
 
 
 def best_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None:
@@ -63,10 +89,20 @@ def _lengthened(choice: Choice, purse: Purse, tuning: Tuning) -> Choice:
     return choice
 
 
+def _left_out(item: Scored) -> Rejection:
+    outcome = Outcome.UNAFFORDABLE if item.relevance > 0 else Outcome.NO_GAIN
+    return Rejection(item, outcome, item.relevance)
+
+
+def _estimated_tokens(candidate: Candidate) -> int:
+    # Four code points a token is the usual rule for English; used only where nobody counted.
+    known = candidate.verbatim_tokens
+    return max(known if known is not None else len(candidate.text) // 4, 1)
+
+
 def _worth(form: Form, worth: FormWorth) -> float:
-    return {
-        Form.VERBATIM: 1.0,
-        Form.EXCERPT: worth.excerpt,
-        Form.FINGERPRINT: worth.fingerprint,
-        Form.HEADER: worth.header,
-    }[form]
+    if form is Form.VERBATIM:
+        return 1.0
+    if form is Form.EXCERPT:
+        return worth.excerpt
+    return worth.fingerprint if form is Form.FINGERPRINT else worth.header

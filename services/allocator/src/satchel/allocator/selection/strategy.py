@@ -31,13 +31,7 @@ class Strategy(Protocol):
 
 def allowed_forms(candidate: Candidate, tuning: Tuning) -> list[Form]:
     """Return the forms that the settings allow and the candidate has, longest first."""
-    has = {
-        Form.VERBATIM: True,
-        Form.EXCERPT: candidate.excerpt is not None,
-        Form.FINGERPRINT: bool(candidate.fingerprint.strip()),
-        Form.HEADER: True,
-    }
-    return [form for form, present in has.items() if present and form in tuning.forms]
+    return [form for form in tuning.forms if _has(candidate, form)]
 
 
 def payable_forms(candidate: Candidate, purse: Purse, tuning: Tuning) -> Iterator[tuple[Form, int]]:
@@ -45,6 +39,8 @@ def payable_forms(candidate: Candidate, purse: Purse, tuning: Tuning) -> Iterato
 
     A form dearer than the text that it stands for is none of them.
     """
+    if purse.is_hopeless(candidate):
+        return
     for form in allowed_forms(candidate, tuning):
         if form is Form.VERBATIM:
             if purse.certainly_too_dear(candidate, purse.left):
@@ -80,3 +76,11 @@ def cheapest(purse: Purse, candidate: Candidate, tuning: Tuning) -> int:
 def buy(item: Scored, form: Form, purse: Purse, score: float) -> Choice:
     """Spend on an item that is known to fit."""
     return Choice(item, form, purse.spend(item.candidate, form), score)
+
+
+def _has(candidate: Candidate, form: Form) -> bool:
+    if form is Form.EXCERPT:
+        return candidate.excerpt is not None
+    return form is not Form.FINGERPRINT or (
+        bool(candidate.fingerprint) and not candidate.fingerprint.isspace()
+    )

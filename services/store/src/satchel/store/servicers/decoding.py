@@ -29,7 +29,7 @@ DEFAULT_PROJECT = "default"
 _FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z; source: google/protobuf/timestamp.proto
 _LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 _NANOS = 1_000_000_000
-_UPDATABLE = (
+UPDATABLE = (
     "content", "wing", "room", "type", "tags", "metadata", "title", "summary", "path", "component", "source",
     "sensitivity", "occurred_at",
 )  # fmt: skip
@@ -149,9 +149,9 @@ def update(request: pb.UpdateMemoryRequest) -> Update:
     """
     named = tuple(dict.fromkeys(request.update_mask.paths))
     for path in named:
-        if path not in _UPDATABLE:
-            raise UpdateMaskInvalid(path=path, known=_UPDATABLE)
-    wanted = named or tuple(name for name in _UPDATABLE if _is_set(request, name))
+        if path not in UPDATABLE:
+            raise UpdateMaskInvalid(path=path, known=UPDATABLE)
+    wanted = named or tuple(name for name in UPDATABLE if _is_set(request, name))
     for name in wanted:
         if name in _NEVER_EMPTY and not getattr(request, name):
             raise _required(name, f"The field '{name}' cannot be cleared.")

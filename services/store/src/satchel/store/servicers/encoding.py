@@ -2,6 +2,7 @@
 
 import json
 from struct import unpack
+from typing import Any
 
 from google.protobuf import struct_pb2, timestamp_pb2
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
@@ -20,7 +21,6 @@ from satchel.store.model import (
     ModelIdentity,
     Status,
     Stored,
-    StoredVectors,
 )
 from satchel.store.scope import TextFound, VectorsFound
 
@@ -30,58 +30,69 @@ _Type = memory_pb2.MemoryType.ValueType
 _State = memory_pb2.MemoryState.ValueType
 _Sensitivity = memory_pb2.Sensitivity.ValueType
 _Relation = memory_pb2.CausalRelation.ValueType
-_TYPES = {kind.name.lower(): int(kind) for kind in MemoryType}
+_TYPES = {kind.name.lower(): _Type(kind) for kind in MemoryType}
 
 
 def memory(found: Memory) -> memory_pb2.Memory:
     """Encode a memory, whole."""
-    message = recalled(found)
+    message = memory_pb2.Memory(**_plain(found))
+    _fill(message, found)
+    _fill_details(message, found)
+    return message
+
+
+def _plain(found: Memory) -> dict[str, Any]:
+    """Return what a recall needs of a memory, but for the nested messages."""
+    return {
+        "id": found.id,
+        "project": found.project,
+        "wing": found.wing,
+        "room": found.room,
+        "type": found.type,
+        "title": found.title,
+        "summary": found.summary,
+        "content": found.content,
+        "tags": found.tags,
+        "session_id": found.session_id,
+        "session_order": found.session_order,
+        "sensitivity": found.sensitivity,
+        "state": found.state,
+        "version": found.version,
+        "revision": found.revision,
+        "embedding": _embedding(embedded=found.passage_count > 0),
+        "token_count": found.costs.verbatim,
+    }
+
+
+def _fill(message: memory_pb2.Memory, found: Memory) -> None:
+    """Set the nested messages that a recall needs; in place, which saves a copy of each."""
+    _set_time(message.created_at, found.created_at)
+    _set_time(message.updated_at, found.updated_at)
+    if found.occurred_at is not None:
+        _set_time(message.occurred_at, found.occurred_at)
+    costs, counted = message.token_costs, found.costs
+    costs.verbatim, costs.fingerprint, costs.header = counted
+    facts = message.fingerprint
+    facts.fact_count = found.fact_count
+    for name, value in json.loads(found.fingerprint).items():
+        if name == "type":
+            facts.type = _TYPES[value]
+        elif isinstance(value, list):
+            getattr(facts, name).extend(value)
+        else:
+            setattr(facts, name, value)
+    if found.links:
+        message.causal_links.extend(link(one) for one in found.links)
+
+
+def _fill_details(message: memory_pb2.Memory, found: Memory) -> None:
+    """Set what only a whole memory shows."""
     message.path = found.path
     message.source = found.source
     if found.metadata:
         message.metadata.CopyFrom(struct(found.metadata))
     if found.component is not None:
         message.component.CopyFrom(component(found.component))
-    return message
-
-
-def recalled(found: Memory) -> memory_pb2.Memory:
-    """Encode what a recall needs of a memory: all but component, metadata, source and path."""
-    costs = found.costs
-    return memory_pb2.Memory(
-        id=found.id,
-        project=found.project,
-        wing=found.wing,
-        room=found.room,
-        type=_Type(found.type),
-        title=found.title,
-        summary=found.summary,
-        content=found.content,
-        tags=found.tags,
-        session_id=found.session_id,
-        session_order=found.session_order,
-        occurred_at=None if found.occurred_at is None else timestamp(found.occurred_at),
-        created_at=timestamp(found.created_at),
-        updated_at=timestamp(found.updated_at),
-        sensitivity=_Sensitivity(found.sensitivity),
-        state=_State(found.state),
-        version=found.version,
-        revision=found.revision,
-        fingerprint=fingerprint(found.fingerprint, found.fact_count),
-        token_costs=memory_pb2.TokenCosts(
-            verbatim=costs.verbatim, fingerprint=costs.fingerprint, header=costs.header
-        ),
-        embedding=_embedding(embedded=found.passage_count > 0),
-        causal_links=[link(one) for one in found.links],
-        token_count=costs.verbatim,
-    )
-
-
-def fingerprint(text: str, fact_count: int) -> memory_pb2.Fingerprint:
-    """Encode a fingerprint from its canonical JSON, whose names are those of the contract."""
-    fields = json.loads(text)
-    fields["type"] = _TYPES[fields["type"]]
-    return memory_pb2.Fingerprint(fact_count=fact_count, **fields)
 
 
 def link(one: Link) -> memory_pb2.CausalLink:
@@ -113,8 +124,15 @@ def struct(text: str) -> struct_pb2.Struct:
 
 def timestamp(at: int) -> timestamp_pb2.Timestamp:
     """Encode microseconds since 1970."""
+    message = timestamp_pb2.Timestamp()
+    _set_time(message, at)
+    return message
+
+
+def _set_time(message: timestamp_pb2.Timestamp, at: int) -> None:
     seconds, rest = divmod(at, _MICROS)
-    return timestamp_pb2.Timestamp(seconds=seconds, nanos=rest * 1000)
+    message.seconds = seconds
+    message.nanos = rest * 1000
 
 
 def model(identity: ModelIdentity | None) -> model_pb2.ModelIdentity | None:
@@ -150,14 +168,24 @@ def stored(answer: Stored) -> pb.StoreMemoryResponse:
 
 
 def fetched(found: Fetched, *, whole: bool) -> pb.BatchGetMemoriesResponse:
-    """Encode memories by id, whole or as a recall needs them."""
-    encode = memory if whole else recalled
-    return pb.BatchGetMemoriesResponse(
-        memories=[encode(one) for one in found.memories],
-        missing_ids=found.missing,
-        vectors=[_vectors(one, found.dimension) for one in found.vectors],
-        neighbors=[encode(one) for one in found.neighbors],
-    )
+    """Encode memories by id, whole or without component, metadata, source and path."""
+    response = pb.BatchGetMemoriesResponse(missing_ids=found.missing)
+    for memories, into in ((found.memories, response.memories), (found.neighbors, response.neighbors)):
+        for one in memories:
+            message = into.add(**_plain(one))
+            _fill(message, one)
+            if whole:
+                _fill_details(message, one)
+    for passages in found.vectors:
+        edges = unpack(f"<{len(passages.spans) // 4}i", passages.spans)
+        response.vectors.add(
+            memory_id=passages.memory_id,
+            starts=edges[::2],
+            ends=edges[1::2],
+            vectors=passages.vectors,
+            dimension=found.dimension,
+        )
+    return response
 
 
 def changes(found: Changes, *, with_vectors: bool) -> changes_pb.WatchChangesResponse:
@@ -245,13 +273,6 @@ def _change(one: Change, dimension: int, sha256: str) -> changes_pb.Change:
         effective_at=None if one.effective_at is None else timestamp(one.effective_at),
         session_id=one.session_id,
         tags=one.tags,
-    )
-
-
-def _vectors(one: StoredVectors, dimension: int) -> pb.MemoryVectors:
-    edges = unpack(f"<{len(one.spans) // 4}i", one.spans)
-    return pb.MemoryVectors(
-        memory_id=one.memory_id, starts=edges[::2], ends=edges[1::2], vectors=one.vectors, dimension=dimension
     )
 
 

@@ -74,7 +74,7 @@ def _apply(raw: sqlite3.Connection, migration: Migration, now: int) -> None:
     values = f"({migration.version}, '{migration.name}', '{migration.sha256}', {now})"
     record = f"INSERT INTO schema_migrations VALUES {values};"  # noqa: S608  # all of it is ours
     try:
-        raw.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}\n{record}\nCOMMIT;")
+        raw.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}\n;{record}\nCOMMIT;")
     except sqlite3.Error:
         if raw.in_transaction:
             raw.execute("ROLLBACK")

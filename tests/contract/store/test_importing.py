@@ -1,0 +1,245 @@
+"""What `ImportMemories` and `ExportMemories` promise."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from contract.store.test_storing import get
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.types.v1 import memory_pb2
+from satchel.runtime.status import from_rpc_status
+from unit.store.fakes import Client, running_store
+
+CAUSE = "01890a5d-ac96-774b-bcce-b302099a8057"
+EFFECT = "01890a5d-ac96-774b-bcce-b302099a8058"
+
+
+async def export(client: Client, **fields: object) -> list[memory_pb2.Memory]:
+    request = pb.ExportMemoriesRequest(**fields)  # type: ignore[arg-type]
+    return [one async for response in client.memories.ExportMemories(request) for one in response.memories]
+
+
+async def import_all(
+    client: Client, records: Iterable[memory_pb2.Memory | pb.StoreMemoryRequest]
+) -> list[pb.ImportMemoriesResponse]:
+    async def requests() -> AsyncIterator[pb.ImportMemoriesRequest]:
+        for number, record in enumerate(records):
+            field = "memory" if isinstance(record, memory_pb2.Memory) else "new_memory"
+            yield pb.ImportMemoriesRequest(sequence=number, **{field: record})  # type: ignore[arg-type]
+
+    return [response async for response in client.memories.ImportMemories(requests())]
+
+
+def unstored(memory: memory_pb2.Memory) -> memory_pb2.Memory:
+    """Return a memory without what the receiving store gives: the revision."""
+    copy = memory_pb2.Memory()
+    copy.CopyFrom(memory)
+    copy.ClearField("revision")
+    return copy
+
+
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60
+).filter(lambda text: bool(text.strip()))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> pb.StoreMemoryRequest:
+    metadata = Struct()
+    metadata.update(draw(st.dictionaries(texts, json_values, max_size=3)))
+    occurred = draw(st.none() | st.integers(-62_135_596_800, 253_402_300_799))
+    return pb.StoreMemoryRequest(
+        content=draw(texts),
+        wing=draw(st.sampled_from(["w", "v"])),
+        room=draw(st.sampled_from(["", "own"])),
+        type=draw(st.integers(0, 5)),  # type: ignore[arg-type]
+        metadata=metadata,
+        session_id=draw(st.sampled_from(["", "s", "t"])),
+        occurred_at=None
+        if occurred is None
+        else Timestamp(seconds=occurred, nanos=draw(st.integers(0, 999)) * 1000),
+        tags=draw(st.lists(texts, max_size=3)),
+        title=draw(st.just("") | texts),
+        source=draw(st.just("") | texts),
+        sensitivity=draw(st.integers(0, 3)),  # type: ignore[arg-type]
+    )
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(requests(), max_size=8))
+def test_a_round_trip_loses_nothing(batch: list[pb.StoreMemoryRequest]) -> None:
+    async def round_trip() -> None:
+        with TemporaryDirectory() as folder:
+            async with running_store(Path(folder), name="a.db") as first:
+                for answer in await import_all(first, batch):
+                    assert answer.HasField("stored"), answer
+                exported = await export(first)
+            async with running_store(Path(folder), name="b.db") as second:
+                await import_all(second, exported)
+                again = await export(second)
+                repeated = await import_all(second, exported)
+        assert [unstored(one) for one in again] == [unstored(one) for one in exported]
+        assert all(one.stored.duplicate for one in repeated)
+
+    asyncio.run(round_trip())
+
+
+async def test_every_record_is_answered_in_order_beyond_any_page(tmp_path: Path) -> None:
+    count = 2500
+    async with running_store(tmp_path, import_batch=7) as client:
+        answers = await import_all(
+            client,
+            (pb.StoreMemoryRequest(content=f"text {n}", wing="w", session_id="s") for n in range(count)),
+        )
+        exported = await export(client)
+
+    assert [one.sequence for one in answers] == list(range(count))
+    assert [one.content for one in exported] == [f"text {n}" for n in range(count)]
+    assert [one.session_order for one in exported] == list(range(1, count + 1))
+
+
+async def test_an_export_says_how_many_it_holds_and_takes_archived_ones_too(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        archived = memory_pb2.Memory(
+            id=CAUSE, content="old", wing="w", state=memory_pb2.MEMORY_STATE_ARCHIVED
+        )
+        await import_all(client, [archived])
+        await client.store("new", wing="v")
+        totals = [one.total_count async for one in client.memories.ExportMemories(pb.ExportMemoriesRequest())]
+        only = await export(client, wing="w")
+        active = await export(client, states=[memory_pb2.MEMORY_STATE_ACTIVE])
+
+    assert set(totals) == {2}
+    assert [one.content for one in only] == ["old"]
+    assert [one.content for one in active] == ["new"]
+
+
+async def test_an_export_shows_the_store_as_it_was_when_it_began(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        await client.store("before")
+        stream = client.memories.ExportMemories(pb.ExportMemoriesRequest()).__aiter__()
+        first = await anext(stream)
+        await client.store("during")
+        rest = [memory.content async for response in stream for memory in response.memories]
+
+    assert (first.total_count, rest) == (1, ["before"])
+
+
+async def test_a_bad_record_is_answered_and_the_stream_goes_on(tmp_path: Path) -> None:
+    taken = memory_pb2.Memory(id=CAUSE, content="one", wing="w", path="p")
+    records: Sequence[memory_pb2.Memory] = [
+        taken,
+        memory_pb2.Memory(id=CAUSE, content="another", wing="w"),
+        memory_pb2.Memory(id=EFFECT, content="two", wing="w", path="P"),
+        memory_pb2.Memory(id=EFFECT, content="two", wing="not a wing"),
+        memory_pb2.Memory(id=EFFECT, content=" ", wing="w"),
+        memory_pb2.Memory(content="two", wing="w"),
+        memory_pb2.Memory(id=EFFECT, content="x", wing="w", state=memory_pb2.MEMORY_STATE_DELETED),
+        memory_pb2.Memory(id=EFFECT, content="x", wing="w", created_at=Timestamp(seconds=10**12)),
+        memory_pb2.Memory(id=EFFECT, content="two", wing="w"),
+    ]
+    async with running_store(tmp_path) as client:
+        answers = await import_all(client, records)
+
+    errors = [from_rpc_status(one.error) for one in answers if one.HasField("error")]
+    assert [error.reason.removeprefix("ERROR_REASON_") for error in errors if error] == [
+        "MEMORY_ID_TAKEN",
+        "PATH_TAKEN",
+        "FIELD_PATTERN_MISMATCH",
+        "FIELD_BLANK",
+        "FIELD_PATTERN_MISMATCH",
+        "FIELD_OUT_OF_RANGE",
+        "FIELD_OUT_OF_RANGE",
+    ]
+    assert errors[2] is not None
+    assert errors[2].metadata["field"] == "memory.wing"
+    assert [one.sequence for one in answers if one.HasField("stored")] == [0, 8]
+
+
+async def test_a_new_memory_that_breaks_the_contract_fails_alone_and_names_its_field(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        answers = await import_all(
+            client,
+            [pb.StoreMemoryRequest(content="a", wing="a b"), pb.StoreMemoryRequest(content="a", wing="w")],
+        )
+
+    error = from_rpc_status(answers[0].error)
+    assert error is not None
+    assert (error.reason, error.metadata["field"]) == (
+        "ERROR_REASON_FIELD_PATTERN_MISMATCH",
+        "new_memory.wing",
+    )
+    assert answers[1].HasField("stored")
+
+
+async def test_a_link_whose_other_end_comes_later_is_made_when_it_comes(tmp_path: Path) -> None:
+    link = memory_pb2.CausalLink(memory_id=CAUSE, relation=memory_pb2.CAUSAL_RELATION_UPDATES)
+    async with running_store(tmp_path) as client:
+        await import_all(
+            client, [memory_pb2.Memory(id=EFFECT, content="effect", wing="w", causal_links=[link])]
+        )
+        before = await get(client, EFFECT)
+        await import_all(client, [memory_pb2.Memory(id=CAUSE, content="cause", wing="w")])
+        after, cause = await get(client, EFFECT), await get(client, CAUSE)
+
+    assert list(before.causal_links) == []
+    assert list(after.causal_links) == [link]
+    assert [(one.memory_id, one.outgoing) for one in cause.causal_links] == [(EFFECT, True)]
+
+
+async def test_an_imported_memory_keeps_its_place_and_later_turns_follow_it(tmp_path: Path) -> None:
+    times = {"created_at": Timestamp(seconds=10), "updated_at": Timestamp(seconds=20)}
+    memory = memory_pb2.Memory(
+        id=CAUSE,
+        content="turn",
+        wing="w",
+        session_id="s",
+        session_order=7,
+        version=4,
+        **times,  # type: ignore[arg-type]
+    )
+    async with running_store(tmp_path) as client:
+        await import_all(client, [memory])
+        kept = await get(client, CAUSE)
+        following = await client.store("next", session_id="s")
+        order = (await get(client, following.id)).session_order
+
+    assert (kept.session_order, kept.version, order) == (7, 4, 8)
+    assert (kept.created_at.seconds, kept.updated_at.seconds) == (10, 20)
+
+
+async def test_a_deleted_memory_can_be_imported_again(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text")
+        exported = await export(client)
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=stored.id))
+        answers = await import_all(client, exported)
+
+    assert answers[0].stored.id == stored.id
+    assert not answers[0].stored.duplicate
+
+
+async def test_a_client_may_wait_for_each_answer_before_it_sends_the_next_record(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        call = client.memories.ImportMemories()
+        sequences = []
+        for number in range(5):
+            record = pb.StoreMemoryRequest(content=f"text {number}", wing="w", request_id=str(uuid.uuid4()))
+            await call.write(pb.ImportMemoriesRequest(sequence=number, new_memory=record))
+            answer = await call.read()
+            assert isinstance(answer, pb.ImportMemoriesResponse)
+            sequences.append(answer.sequence)
+        await call.done_writing()
+
+    assert sequences == list(range(5))

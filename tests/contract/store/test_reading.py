@@ -1,0 +1,213 @@
+"""What reads, lists, the status and the change feed promise."""
+
+import asyncio
+from pathlib import Path
+
+import grpc
+import pytest
+from contract.store.test_importing import import_all
+from contract.store.test_storing import refusal
+from satchel.api.store.v1 import change_service_pb2 as changes_pb
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.types.v1 import memory_pb2
+from unit.store.fakes import DIMENSION, running_store, vector
+
+
+async def test_a_batch_keeps_the_order_of_the_ids_and_lists_what_is_missing(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        ids = [(await client.store(f"text {n}")).id for n in range(3)]
+        missing = "01890a5d-ac96-774b-bcce-b302099a8057"
+        asked = [ids[2], f"T0:{ids[0].upper()}", missing, ids[2], f"fp:{missing}"]
+        found = await client.memories.BatchGetMemories(pb.BatchGetMemoriesRequest(ids=asked))
+
+    assert [one.id for one in found.memories] == [ids[2], ids[0]]
+    assert list(found.missing_ids) == [missing]
+
+
+async def test_the_view_of_a_recall_leaves_out_what_a_recall_does_not_need(tmp_path: Path) -> None:
+    component = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human"))
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text", path="p", source="s", component=component, title="T")
+        request = pb.BatchGetMemoriesRequest(ids=[stored.id], view=pb.MEMORY_VIEW_RECALL)
+        found = (await client.memories.BatchGetMemories(request)).memories[0]
+
+    assert (found.content, found.title, found.path, found.source) == ("text", "T", "", "")
+    assert not found.HasField("component")
+    assert found.fingerprint.type == found.type
+
+
+async def test_vectors_come_with_their_passages_and_neighbours(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = [
+            await client.store(text, session_id="s") for text in ("one", "two\n\nmore", "three", "four")
+        ]
+        request = pb.BatchGetMemoriesRequest(ids=[stored[1].id], include_vectors=True, neighbor_count=1)
+        found = await client.memories.BatchGetMemories(request)
+
+    own = found.vectors[0]
+    assert (own.memory_id, list(own.starts), list(own.ends)) == (stored[1].id, [0, 5], [3, 9])
+    assert own.vectors == vector("two") + vector("more")
+    assert own.dimension == DIMENSION
+    assert [one.content for one in found.neighbors] == ["one", "three"]
+    assert [one.memory_id for one in found.vectors[1:]] == [stored[0].id, stored[2].id]
+
+
+async def test_neighbours_are_the_nearest_active_turns_of_the_same_session(tmp_path: Path) -> None:
+    def turn(number: int, *, state: memory_pb2.MemoryState.ValueType) -> memory_pb2.Memory:
+        identity = f"01890a5d-ac96-774b-bcce-b302099a80{number:02x}"
+        return memory_pb2.Memory(
+            id=identity,
+            content=f"turn {number}",
+            wing="w",
+            session_id="s",
+            session_order=number * 10,
+            state=state,
+        )
+
+    active, archived = memory_pb2.MEMORY_STATE_ACTIVE, memory_pb2.MEMORY_STATE_ARCHIVED
+    turns = [turn(n, state=archived if n in (2, 5) else active) for n in range(1, 8)]
+    async with running_store(tmp_path) as client:
+        await import_all(client, turns)
+        await client.store("elsewhere", session_id="t")
+        await client.store("alone")
+        request = pb.BatchGetMemoriesRequest(ids=[turns[3].id, turns[5].id], neighbor_count=2)
+        found = await client.memories.BatchGetMemories(request)
+
+    assert [one.content for one in found.neighbors] == ["turn 1", "turn 3", "turn 7"]
+
+
+async def test_pages_show_each_memory_once_newest_first(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        ids = [(await client.store(f"text {n}", room="r")).id for n in range(7)]
+        await client.store("elsewhere", room="q")
+        seen, place = list[str](), ""
+        while True:
+            request = pb.ListMemoriesRequest(room="r", page_size=3, page_token=place)
+            page = await client.memories.ListMemories(request)
+            seen += [one.id for one in page.memories]
+            if len(seen) == 3:
+                await client.store("while listing", room="r")
+            place = page.next_page_token
+            if not place:
+                break
+
+    assert seen == ids[::-1]
+
+
+async def test_memories_of_one_moment_are_listed_by_id(tmp_path: Path) -> None:
+    ids = [f"01890a5d-ac96-774b-bcce-b302099a80{n:02x}" for n in range(5)]
+    async with running_store(tmp_path, clock=lambda: 1_700_000_000_000_000) as client:
+        records = [memory_pb2.Memory(id=one, content=one, wing="w") for one in reversed(ids)]
+        for record in records:
+            record.created_at.seconds = 5
+        await import_all(client, records)
+        first = await client.memories.ListMemories(pb.ListMemoriesRequest(page_size=2))
+        request = pb.ListMemoriesRequest(page_size=2, page_token=first.next_page_token)
+        second = await client.memories.ListMemories(request)
+
+    assert [one.id for one in (*first.memories, *second.memories)] == ids[:4]
+
+
+async def test_a_page_token_is_bound_to_its_listing(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        for number in range(3):
+            await client.store(f"text {number}")
+        page = await client.memories.ListMemories(pb.ListMemoriesRequest(page_size=1))
+        requests = [
+            pb.ListMemoriesRequest(page_size=1, wing="w", page_token=page.next_page_token),
+            pb.ListMemoriesRequest(page_size=1, page_token=page.next_page_token[:-4]),
+            pb.ListMemoriesRequest(page_size=1, page_token="é"),
+        ]
+        refusals = [await refusal(client.memories.ListMemories(request)) for request in requests]
+
+    assert {(code, reason) for code, reason, _ in refusals} == {
+        (grpc.StatusCode.INVALID_ARGUMENT, "PAGE_TOKEN_MISMATCH")
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"type": memory_pb2.MEMORY_TYPE_FACT}, ["fact"]),
+        ({"session_id": "s"}, ["fact"]),
+        ({"tag": "SHARED  tag"}, ["note", "fact"]),
+        ({"wing": "v"}, ["note"]),
+        ({"project": "other"}, []),
+        ({"state": memory_pb2.MEMORY_STATE_ARCHIVED}, ["old"]),
+    ],
+)
+async def test_a_listing_is_filtered(tmp_path: Path, fields: dict[str, object], expected: list[str]) -> None:
+    async with running_store(tmp_path) as client:
+        await client.store("fact", type=memory_pb2.MEMORY_TYPE_FACT, session_id="s", tags=["Shared Tag"])
+        await client.store("note", wing="v", tags=["shared tag"])
+        old = memory_pb2.Memory(
+            id="01890a5d-ac96-774b-bcce-b302099a8057",
+            content="old",
+            wing="w",
+            state=memory_pb2.MEMORY_STATE_ARCHIVED,
+        )
+        await import_all(client, [old])
+        page = await client.memories.ListMemories(pb.ListMemoriesRequest(**fields))  # type: ignore[arg-type]
+
+    assert [one.content for one in page.memories] == expected
+
+
+async def test_the_status_counts_what_is_there(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        empty = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+        stored = await client.store("one two\n\nthree", wing="a")
+        await client.store("four", wing="b", project="p")
+        await client.store("five", wing="b")
+        await client.store("six", wing="b", type=memory_pb2.MEMORY_TYPE_FACT)
+        every = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+        one = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest(project="p"))
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=stored.id))
+        after = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert not empty.HasField("model")
+    assert (empty.head_revision, empty.schema_version) == (0, 1)
+    assert (every.stats.verbatim_count, every.stats.embedding_count) == (4, 5)
+    assert dict(every.stats.type_counts) == {"session_note": 3, "fact": 1}
+    assert list(every.stats.active_wings) == ["b", "a"]
+    assert every.model.sha256 == "a" * 64
+    assert every.database_bytes > 0
+    assert (one.stats.verbatim_count, list(one.stats.active_wings)) == (1, ["b"])
+    assert (after.stats.verbatim_count, after.stats.embedding_count, after.head_revision) == (3, 3, 5)
+    assert after.stats.total_tokens == every.stats.total_tokens - stored.token_count
+
+
+async def test_the_feed_answers_at_once_and_then_follows(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client, asyncio.timeout(10):
+        stored = await client.store("first\n\nsecond", tags=["t"], session_id="s")
+        stream = client.changes.WatchChanges(changes_pb.WatchChangesRequest(include_vectors=True)).__aiter__()
+        first = await anext(stream)
+        following = asyncio.ensure_future(anext(stream))
+        await client.store("third")
+        second = await following
+        ahead = client.changes.WatchChanges(changes_pb.WatchChangesRequest(after_revision=2)).__aiter__()
+        empty = await anext(ahead)
+
+    change = first.changes[0]
+    assert (change.memory_id, change.revision, change.passage_count) == (stored.id, 1, 2)
+    assert change.vectors == vector("first") + vector("second")
+    assert (change.dimension, change.model_sha256, change.session_id) == (DIMENSION, "a" * 64, "s")
+    assert "t" in change.tags
+    assert (first.head_revision, first.through_revision, first.model.dimension) == (1, 1, DIMENSION)
+    assert [one.revision for one in second.changes] == [2]
+    assert (list(empty.changes), empty.head_revision, empty.through_revision) == ([], 2, 2)
+
+
+async def test_the_feed_comes_in_batches_that_cover_everything(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        for number in range(5):
+            await client.store(f"text {number}", project="p" if number % 2 else "q")
+        request = changes_pb.WatchChangesRequest(batch_size=2, stop_at_head=True)
+        batches = [batch async for batch in client.changes.WatchChanges(request)]
+        own = changes_pb.WatchChangesRequest(project="p", stop_at_head=True)
+        filtered = [batch async for batch in client.changes.WatchChanges(own)]
+
+    assert [[one.revision for one in batch.changes] for batch in batches] == [[1, 2], [3, 4], [5]]
+    assert [batch.through_revision for batch in batches] == [2, 4, 5]
+    assert all(not one.vectors for batch in batches for one in batch.changes)
+    assert [one.revision for batch in filtered for one in batch.changes] == [2, 4]
+    assert filtered[-1].through_revision == 5

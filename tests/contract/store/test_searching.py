@@ -1,0 +1,225 @@
+"""What `SearchService` promises."""
+
+import struct
+from pathlib import Path
+
+import grpc
+import pytest
+from contract.store.test_storing import refusal
+from google.protobuf.timestamp_pb2 import Timestamp
+from satchel.api.store.v1 import search_service_pb2 as pb
+from satchel.api.types.v1 import memory_pb2, scope_pb2
+from unit.store.fakes import Client, running_store, vector
+
+
+async def search(client: Client, query: str, **fields: object) -> pb.SearchTextResponse:
+    return await client.search.SearchText(pb.SearchTextRequest(query=query, **fields))  # type: ignore[arg-type]
+
+
+async def test_words_are_found_in_every_field_and_by_their_stem(tmp_path: Path) -> None:
+    component = memory_pb2.Component(
+        semantic=memory_pb2.SemanticComponent(name="Quokka", details="a marsupial")
+    )
+    async with running_store(tmp_path) as client:
+        stored = await client.store(
+            "The dogs were running.",
+            title="Kennel",
+            summary="Exercise",
+            tags=["outdoors"],
+            component=component,
+        )
+        await client.store("nothing of it")
+        queries = ("run", "dog", "kennels", "exercises", "OUTDOOR", "quokka", "marsupials")
+        found = [[hit.memory_id for hit in (await search(client, query)).hits] for query in queries]
+
+    assert found == [[stored.id]] * len(queries)
+
+
+async def test_memories_with_all_words_are_marked_and_others_follow(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        both = await client.store("blue whales sing")
+        one = await client.store("blue skies")
+        for number in range(8):
+            await client.store(f"filler {number}")
+        found = await search(client, "blue whale")
+
+    assert [(hit.memory_id, hit.all_words) for hit in found.hits] == [(both.id, True), (one.id, False)]
+    assert found.hits[0].score > found.hits[1].score > 0
+    assert found.revision == 10
+
+
+async def test_an_exact_word_ranks_before_another_word_of_the_same_stem(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        for number in range(20):
+            await client.store(f"filler {number}")
+        await client.store("we organize things here")
+        exact = await client.store("an organization of things")
+        found = await search(client, "organization")
+
+    assert found.hits[0].memory_id == exact.id
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("failed with ERR_4711-x today", "ERR_4711-x"),
+        ("failed with ERR_4711-x today", "what is err_4711-x?"),
+        ("call getUserName first", "getUserName"),
+        ("call getUserName first", "user name"),
+        ("write to jean.dupont@example.com", "jean.dupont@example.com"),
+        ("see https://example.com/a?b=c", "https://example.com/a?b=c"),
+        ("we use C++ and C# here", "C++"),
+        ("Les règles de la société", "regle societe"),
+        ("東京で会議をした", "会議"),
+        ("서울에서 회의", "회의"),
+        ("it's a don't-care", "don't"),
+    ],
+)
+async def test_identifiers_accents_and_scripts_are_found(tmp_path: Path, text: str, query: str) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store(text)
+        await client.store("something else entirely")
+        found = await search(client, query)
+
+    assert [hit.memory_id for hit in found.hits] == [stored.id]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "AND",
+        "a OR b",
+        "NEAR(a b)",
+        "col:x",
+        "(x",
+        "x*",
+        "-x",
+        "^x",
+        "'; DROP TABLE memories; --",
+        "…",
+        "%_",
+        "\\",
+    ],
+)
+async def test_no_text_is_syntax(tmp_path: Path, query: str) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store("whales")
+        await search(client, query)
+        found = await search(client, "whales")
+
+    assert [hit.memory_id for hit in found.hits] == [stored.id]
+
+
+FILTERS = [
+    ({"wings": ["v"]}, {"b"}),
+    ({"wings": ["w", "v"]}, {"a", "b"}),
+    ({"rooms": ["own"]}, {"b"}),
+    ({"types": [memory_pb2.MEMORY_TYPE_FACT]}, {"a"}),
+    ({"session_ids": ["s"]}, {"a"}),
+    ({"tags": ["Red", "BIG  car"]}, {"a"}),
+    ({"since": Timestamp(seconds=200)}, {"b"}),
+    ({"until": Timestamp(seconds=200)}, {"a"}),
+    ({"project": "p"}, {"c"}),
+    ({"states": [memory_pb2.MEMORY_STATE_ARCHIVED]}, set()),
+]
+
+
+@pytest.mark.parametrize(("fields", "expected"), FILTERS)
+async def test_a_search_sees_only_its_scope(
+    tmp_path: Path, fields: dict[str, object], expected: set[str]
+) -> None:
+    scope = scope_pb2.MemoryFilter(**fields)  # type: ignore[arg-type]
+    async with running_store(tmp_path) as client:
+        ids = {
+            "a": await client.store("shared a", type=memory_pb2.MEMORY_TYPE_FACT, session_id="s",
+                                    tags=["red", "big car", "shared"], occurred_at=Timestamp(seconds=100)),
+            "b": await client.store("shared b", wing="v", room="own", tags=["red", "shared"],
+                                    occurred_at=Timestamp(seconds=200)),
+            "c": await client.store("shared c", project="p", tags=["shared"]),
+        }  # fmt: skip
+        names = {stored.id: name for name, stored in ids.items()}
+        found = await search(client, "shared", filter=scope)
+        near = await client.search.SearchVectors(
+            pb.SearchVectorsRequest(vector=vector("shared"), filter=scope)
+        )
+
+    assert {names[hit.memory_id] for hit in found.hits} == expected
+    assert {names[hit.memory_id] for hit in found.tag_hits} == expected
+    assert {names[hit.memory_id] for hit in near.hits} == expected
+
+
+async def test_tag_hits_count_the_words_that_are_tags(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        two = await client.store("x", tags=["alpha", "Béta"])
+        one = await client.store("y", tags=["alpha"])
+        found = await search(client, "alpha beta gamma")
+
+    assert [(hit.memory_id, hit.matches) for hit in found.tag_hits] == [(two.id, 2), (one.id, 1)]
+
+
+async def test_at_most_top_k_hits_come_back_in_a_fixed_order(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        ids = [(await client.store("same words", session_id=str(n))).id for n in range(6)]
+        first = await search(client, "same words", top_k=6)
+        few = await search(client, "same words", top_k=2)
+
+    assert [hit.memory_id for hit in first.hits] == ids
+    assert len(few.hits) == len(few.tag_hits) == 2
+
+
+async def test_a_large_store_is_searched_by_the_rarest_words(tmp_path: Path) -> None:
+    async with running_store(tmp_path, search_entries=3) as client:
+        for number in range(10):
+            await client.store(f"common {number}")
+        rare = await client.store("rare thing")
+        found = await search(client, "common rare missing")
+
+    assert [hit.memory_id for hit in found.hits] == [rare.id]
+
+
+async def test_vectors_are_compared_by_their_best_passage(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        long = await client.store("one\n\ntwo\n\nthree")
+        await client.store("four")
+        request = pb.SearchVectorsRequest(vector=vector("three"), model_sha256="a" * 64, top_k=1)
+        found = await client.search.SearchVectors(request)
+
+    assert [(hit.memory_id, hit.passage) for hit in found.hits] == [(long.id, 2)]
+    assert found.hits[0].score == pytest.approx(1.0, abs=1e-6)
+    assert (found.model.sha256, found.revision) == ("a" * 64, 2)
+
+
+BAD_VECTORS = [
+    (b"", "", "FIELD_REQUIRED"),
+    (b"abc", "", "VECTOR_MALFORMED"),
+    (struct.pack("<8f", *[0.0] * 8), "", "VECTOR_MALFORMED"),
+    (struct.pack("<8f", *[1.0] * 7, float("nan")), "", "VECTOR_MALFORMED"),
+    (struct.pack("<8f", *[1.0] * 7, float("inf")), "", "VECTOR_MALFORMED"),
+    (struct.pack("<4f", *[1.0] * 4), "", "DIMENSION_MISMATCH"),
+    (vector("x"), "b" * 64, "MODEL_MISMATCH"),
+]
+
+
+@pytest.mark.parametrize(("packed", "model", "reason"), BAD_VECTORS)
+async def test_a_bad_vector_is_refused(tmp_path: Path, packed: bytes, model: str, reason: str) -> None:
+    async with running_store(tmp_path) as client:
+        await client.store("x")
+        request = pb.SearchVectorsRequest(vector=packed, model_sha256=model)
+        code, found, _ = await refusal(client.search.SearchVectors(request))
+
+    expected = (
+        grpc.StatusCode.FAILED_PRECONDITION
+        if reason == "MODEL_MISMATCH"
+        else grpc.StatusCode.INVALID_ARGUMENT
+    )
+    assert (code, found) == (expected, reason)
+
+
+async def test_an_empty_store_finds_nothing(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        words = await search(client, "anything")
+        near = await client.search.SearchVectors(pb.SearchVectorsRequest(vector=vector("x")))
+
+    assert (list(words.hits), list(words.tag_hits), list(near.hits)) == ([], [], [])
+    assert not near.HasField("model")

@@ -1,0 +1,58 @@
+"""Agents that start their own Satchel on one data folder: over MCP, at the same moment."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from integration.cli.programs import command, environment, satchel
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+
+@asynccontextmanager
+async def agent(folder: Path, log: Path) -> AsyncIterator[ClientSession]:
+    program, *arguments = command("-d", str(folder), "mcp")
+    parameters = StdioServerParameters(command=program, args=arguments, env=environment())
+    async with AsyncExitStack() as stack:
+        errors = stack.enter_context(log.open("w"))
+        streams = await stack.enter_async_context(stdio_client(parameters, errlog=errors))
+        session = await stack.enter_async_context(ClientSession(*streams))
+        await session.initialize()
+        yield session
+
+
+async def store(session: ClientSession, name: str, count: int) -> None:
+    for number in range(count):
+        memory = {"content": f"{name} saw {number} birds.", "wing": "birds"}
+        answer = await session.call_tool("mira_store", memory)
+        assert not answer.is_error, answer
+
+
+async def test_two_agents_at_the_same_moment_share_one_store_and_lose_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with (
+        agent(folder, tmp_path / "a.log") as first,
+        agent(folder, tmp_path / "b.log") as second,
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(store(first, "Ann", 10))
+        group.create_task(store(second, "Ben", 10))
+
+    exported = satchel("-d", str(folder), "export").text
+
+    assert all(f"{name} saw {number} birds." in exported for name in ("Ann", "Ben") for number in range(10))
+
+
+async def test_an_agent_goes_on_when_the_one_that_owned_the_folder_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with agent(folder, tmp_path / "a.log") as first:
+        await store(first, "Ann", 1)
+        guest = agent(folder, tmp_path / "b.log")
+        second = await guest.__aenter__()
+        await store(second, "Ben", 1)
+    await store(second, "Cleo", 2)
+    await guest.__aexit__(None, None, None)
+
+    exported = satchel("-d", str(folder), "export").text
+
+    assert all(f"{name} saw 0 birds." in exported for name in ("Ann", "Ben", "Cleo"))

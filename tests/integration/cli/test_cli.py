@@ -1,0 +1,239 @@
+"""The command line against a running Satchel, each command as a process of its own."""
+
+import json
+import signal
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from integration.cli.programs import Done, Server, satchel
+
+FREE = ("--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
+Run = Callable[..., Done]
+
+NO_SUCH_ID = "0190b2c8-3b5e-7cc0-9a55-2b4c6d7e8f90"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cli") / "data"
+
+
+@pytest.fixture(scope="module")
+def up(folder: Path) -> Iterator[Server]:
+    server = Server(folder.parent / "up.log", "-d", str(folder), "up", *FREE, ready="gRPC")
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture
+def run(folder: Path, up: Server) -> Run:  # noqa: ARG001
+    def run_there(*arguments: str, stdin: bytes | None = None) -> Done:
+        return satchel("-d", str(folder), *arguments, stdin=stdin)
+
+    return run_there
+
+
+def rest(up: Server, path: str, body: dict[str, object] | None = None) -> Any:  # noqa: ANN401
+    url = up.address("REST") + path
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(url, data, {"content-type": "application/json"})  # noqa: S310
+    with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
+        return json.load(answer)
+
+
+def test_a_stored_memory_is_recalled_with_the_bytes_of_rest(run: Run, up: Server) -> None:
+    stored = run("store", "The invoices go out on the first Monday.", "-w", "bills", "--tag", "money")
+    assert (stored.code, stored.err.split(":")[0]) == (0, "Stored")
+    revision = json.loads(run("get", stored.text.strip(), "--json").text)["revision"]
+    question = {"query": "When do invoices go out?", "budget": 300, "wing": "bills"}
+    question["reference_time"] = "2030-01-01T00:00:00Z"
+
+    recalled = run(
+        "recall",
+        question["query"],
+        "-b",
+        "300",
+        "-w",
+        "bills",
+        "--reference-time",
+        str(question["reference_time"]),
+        "--min-revision",
+        str(revision),
+    )
+
+    assert recalled.out == rest(up, "/memories/recall", question)["context"].encode()
+    assert b"first Monday" in recalled.out
+    assert "of 300 tokens" in recalled.err
+
+
+def test_json_is_what_rest_answers(run: Run, up: Server) -> None:
+    stored = json.loads(run("store", "A fact.", "--json", "--metadata", '{"a": [1]}').text)
+
+    assert json.loads(run("get", stored["id"], "--json").text) == rest(up, f"/memories/{stored['id']}")
+
+
+def test_text_comes_from_stdin_and_back_exactly(run: Run) -> None:
+    text = "  Zeile eins\n\nπ ≈ 3\n"
+
+    memory_id = run("store", "-", stdin=text.encode()).text.strip()
+
+    assert run("get", memory_id, "--raw").out == text.encode()
+
+
+def test_the_same_text_is_stored_once(run: Run) -> None:
+    first, second = (run("store", "Only once.", "-w", "once") for _ in range(2))
+
+    assert first.out == second.out
+    assert second.err.startswith("Already stored")
+
+
+def test_search_lists_what_it_found(run: Run) -> None:
+    run("store", "The cat sleeps on the piano.", "-w", "cats")
+
+    found = run("search", "cat piano", "-w", "cats")
+    as_json = json.loads(run("search", "cat piano", "-w", "cats", "--json").text)
+
+    assert "The cat sleeps on the piano." in found.text
+    assert [result["content"] for result in as_json["results"]] == ["The cat sleeps on the piano."]
+
+
+def test_exit_codes_tell_what_happened(run: Run) -> None:
+    assert run("get", NO_SUCH_ID).code == 3
+    assert run("get", "no-id").code == 2
+    assert run("store", "x", "-t", "wish").code == 2
+    assert run("recall").code == 2
+    assert run("recall", "anything", "-w", "nowhere").code == 0
+    assert run("recall", "anything", "-w", "nowhere", "--fail-empty").code == 5
+    assert satchel("--url", "127.0.0.1:1", "status").code == 4
+
+
+def test_with_json_an_error_is_json_on_stderr(run: Run) -> None:
+    failed = run("get", NO_SUCH_ID, "--json")
+
+    assert failed.out == b""
+    assert json.loads(failed.err)["reason"] == "ERROR_REASON_MEMORY_NOT_FOUND"
+
+
+def test_a_deletion_is_confirmed_or_forced(run: Run) -> None:
+    memory_id = run("store", "Delete me.").text.strip()
+
+    refused = run("delete", memory_id)
+    assert (refused.code, "--yes" in refused.err) == (2, True)
+    assert run("get", memory_id).code == 0
+    assert run("delete", memory_id, "--yes").code == 0
+    assert run("get", memory_id).code == 3
+
+
+def test_a_trace_shows_the_whole_way_of_a_recall(run: Run) -> None:
+    traced = run("recall", "anything", "--trace").err
+
+    assert traced.startswith("satchel.cli.recall")
+    for part in ("AllocatorService/Recall", "EmbedderService/EmbedTexts", "SearchVectors", "SearchText"):
+        assert part in traced
+
+
+def test_an_explained_recall_says_why(run: Run) -> None:
+    run("store", "The explained owl hunts at night.", "-w", "owls")
+
+    assert "chosen" in run("recall", "When does the owl hunt?", "-w", "owls", "--explain").err
+
+
+def test_an_export_is_imported_elsewhere_without_a_loss(run: Run, tmp_path: Path) -> None:
+    run("store", "Kept whole.", "-w", "whole", "--occurred-at", "2024-05-08T13:56:00Z", "--path", "a/b")
+    exported, again = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    other = ("-d", str(tmp_path / "other"))
+
+    assert run("export", "-o", str(exported), "-w", "whole").code == 0
+    imported = json.loads(satchel(*other, "import", str(exported), "--json").text)
+    satchel(*other, "export", "-o", str(again))
+
+    assert (imported["stored"], imported["failed"]) == (1, 0)
+    before, after = (json.loads(file.read_text()) for file in (exported, again))
+    assert {**before, "revision": 0} == {**after, "revision": 0}
+    assert satchel(*other, "export").out == again.read_bytes()
+
+
+def test_an_import_counts_what_it_stored_and_what_failed(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"content": "One line."}\n{"content": ""}\nno json\n{"content": "x", "colour": 1}\n')
+
+    first, second = (run("import", str(path), "-w", "lines", "--json") for _ in range(2))
+
+    assert (first.code, second.code) == (1, 1)
+    counts = json.loads(first.text)
+    assert (counts["stored"], counts["failed"]) == (1, 3)
+    assert {failure["record"] for failure in counts["failures"]} == {"a.jsonl:2", "a.jsonl:3", "a.jsonl:4"}
+    assert json.loads(second.text)["duplicate"] == 1
+
+
+def test_a_chat_becomes_a_session_in_order(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([{"role": "user", "content": f"Turn {number}."} for number in range(3)]))
+
+    assert run("import", str(path), "-w", "talks").code == 0
+
+    lines = [json.loads(line) for line in run("export", "-w", "talks").text.splitlines()]
+    assert [(line["session_id"], line["session_order"], line["content"]) for line in lines] == [
+        ("talk", number + 1, f"user: Turn {number}.") for number in range(3)
+    ]
+
+
+def test_a_changed_document_is_updated(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    counts = []
+    for text in ("# Plan\nGo by train.", "# Plan\nGo by train.", "# Plan\nGo by boat."):
+        note.write_text(text)
+        counts.append(json.loads(run("import", str(tmp_path), "-w", "notes", "--json").text))
+
+    assert [(c["stored"], c["duplicate"], c["updated"]) for c in counts] == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+
+def test_a_dry_run_stores_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Never stored.")
+
+    assert "1 readable" in run("import", str(tmp_path), "-w", "dry", "--dry-run").text
+    assert run("export", "-w", "dry").out == b""
+
+
+def test_status_names_the_running_satchel(run: Run, up: Server) -> None:
+    assert f"process {up.pid}" in run("status").text
+    assert json.loads(run("status", "--json").text)["stats"]["verbatim_count"] >= 0
+
+
+def test_doctor_finds_no_fault(run: Run) -> None:
+    checked = run("doctor", "--json")
+
+    report = json.loads(checked.text)
+    assert [check for check in report["checks"] if check["verdict"] == "fail"] == []
+    assert (checked.code, report["healthy"]) == (0, True)
+
+
+def test_a_second_server_refuses_the_folder_and_names_the_first(run: Run, up: Server) -> None:
+    refused = run("up", *FREE)
+
+    assert refused.code == 4
+    assert f"process {up.pid}" in refused.err
+
+
+def test_a_server_refuses_a_taken_port_and_an_open_address(up: Server, tmp_path: Path) -> None:
+    other = ("-d", str(tmp_path / "other"), "up")
+
+    taken = satchel(*other, "--grpc", up.address("gRPC"), "--http", "127.0.0.1:0")
+    opened = satchel(*other, "--http", "0.0.0.0:0")
+
+    assert (taken.code, "--grpc" in taken.err) == (4, True)
+    assert (opened.code, "127.0.0.1" in opened.err) == (2, True)
+
+
+def test_what_was_acknowledged_survives_a_killed_server(tmp_path: Path) -> None:
+    place = ("-d", str(tmp_path / "data"))
+    server = Server(tmp_path / "log", *place, "up", *FREE, ready="gRPC")
+    memory_id = satchel(*place, "store", "Acknowledged before the kill.").text.strip()
+
+    server.stop(signal.SIGKILL)
+
+    assert satchel(*place, "get", memory_id, "--raw").text == "Acknowledged before the kill."
+    assert "before the kill" in satchel(*place, "recall", "What was acknowledged?").text

@@ -1,0 +1,250 @@
+"""The SQLite file itself: durability, schema, damage, full disks, and plans of the hot statements."""
+
+import asyncio
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import grpc
+import pytest
+from contract.store.test_changing import update
+from contract.store.test_storing import refusal
+from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.runtime.errors import Overloaded
+from satchel.store.adapters.sqlite import feed, reading
+from satchel.store.adapters.sqlite.group_commit import write_group
+from satchel.store.adapters.sqlite.migrations import Migration, migrate, packaged
+from satchel.store.adapters.sqlite.store import SqliteStore
+from satchel.store.errors import StoreUnavailable
+from satchel.store.scope import Scope
+from unit.store.fakes import Client, FakeEmbedder, running_store
+
+NOW = 1_700_000_000_000_000
+
+
+def sqlite_store(client: Client) -> SqliteStore:
+    store = client.built.store
+    assert isinstance(store, SqliteStore)
+    return store
+
+
+def check(path: Path) -> sqlite3.Connection:
+    """Open a database file and check tables, full text, references and counts."""
+    raw = sqlite3.connect(path)
+    assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
+    raw.execute("INSERT INTO stems (stems, rank) VALUES ('integrity-check', 1)")
+    raw.execute("INSERT INTO terms (terms, rank) VALUES ('integrity-check', 1)")
+    recounted = raw.execute(
+        "SELECT project, wing, type, state, count(*), sum(verbatim_tokens), sum(passage_count), "
+        "sum(passage_count = 0) "
+        "FROM memories GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    ).fetchall()
+    assert raw.execute("SELECT * FROM tallies WHERE memories > 0 ORDER BY 1, 2, 3, 4").fetchall() == recounted
+    raw.rollback()
+    return raw
+
+
+async def test_a_hundred_concurrent_writes_share_commits_and_none_is_lost(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await asyncio.gather(*(client.store(f"text {n}", session_id="s") for n in range(100)))
+        raw = check(tmp_path / "store.db")
+        ids = {row[0] for row in raw.execute("SELECT id FROM memories")}
+        orders = {row[0] for row in raw.execute("SELECT session_order FROM memories")}
+        raw.close()
+
+    assert ids == {one.id for one in stored}
+    assert {one.revision for one in stored} == orders == set(range(1, 101))
+
+
+async def test_what_is_acknowledged_is_on_disk_when_the_process_dies(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    async with running_store(tmp_path) as client:
+        kept = [(await client.store(f"text {n}")).id for n in range(20)]
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=kept.pop()))
+        for suffix in ("", "-wal"):  # what a killed process leaves behind: the log is not folded in
+            shutil.copy(tmp_path / f"store.db{suffix}", f"{copy}{suffix}")
+    check(copy).close()
+    async with running_store(tmp_path, name="copy.db") as client:
+        page = await client.memories.ListMemories(pb.ListMemoriesRequest())
+
+    assert [one.id for one in page.memories] == kept[::-1]
+
+
+async def test_any_order_of_changes_leaves_indexes_and_counts_whole(tmp_path: Path) -> None:
+    chance = random.Random(7)  # noqa: S311  # a fixed sequence of steps
+    embedder = FakeEmbedder()
+    async with running_store(tmp_path, embedder=embedder, retry_first_s=5.0, retry_longest_s=5.0) as client:
+        ids = list[str]()
+        for number in range(150):
+            embedder.is_down = chance.random() < 0.2
+            if not ids or chance.random() < 0.5:
+                text = " ".join(chance.choices(["one", "two", "Three", "ERR_4711-x", "東京", "é"], k=5))
+                ids.append((await client.store(f"{text} {number}", wing=chance.choice("ab"), tags=["t"])).id)
+            elif chance.random() < 0.6:
+                await update(client, chance.choice(ids), content=f"changed {number}", title="T", wing="c")
+            else:
+                await client.memories.DeleteMemory(
+                    pb.DeleteMemoryRequest(id=ids.pop(chance.randrange(len(ids))))
+                )
+    raw = check(tmp_path / "store.db")
+    left = {
+        table: raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
+        for table in ("memories", "documents", "words")
+    }
+    raw.close()
+
+    assert set(left.values()) == {len(ids)}
+
+
+async def test_twenty_replaced_versions_are_kept(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text")
+        for number in range(25):
+            await update(client, stored.id, title=f"title {number}")
+    raw = sqlite3.connect(tmp_path / "store.db")
+    versions = [row[0] for row in raw.execute("SELECT version FROM versions ORDER BY version")]
+    raw.close()
+
+    assert versions == list(range(6, 26))
+
+
+def test_one_failing_write_fails_alone() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(raw, NOW)
+
+    def note(number: int) -> object:
+        def work(connection: sqlite3.Connection) -> int:
+            connection.execute("INSERT INTO sessions VALUES ('p', ?, 1)", (str(number),))
+            if number == 1:
+                raise StoreUnavailable
+            return number
+
+        return work
+
+    results, _ = write_group(raw, [note(0), note(1), note(2)])  # type: ignore[list-item]
+    names = [row[0] for row in raw.execute("SELECT session_id FROM sessions")]
+    raw.close()
+
+    assert (results[0], type(results[1]), results[2]) == (0, StoreUnavailable, 2)
+    assert names == ["0", "2"]
+
+
+async def test_a_full_queue_of_writes_is_an_error_and_not_a_longer_queue(tmp_path: Path) -> None:
+    async with running_store(tmp_path, max_waiting_writes=5) as client:
+        answers = await asyncio.gather(
+            *(client.store(f"text {n}") for n in range(60)), return_exceptions=True
+        )
+        page = await client.memories.ListMemories(pb.ListMemoriesRequest())
+
+    refused = [one for one in answers if isinstance(one, grpc.aio.AioRpcError)]
+    assert len(page.memories) == len(answers) - len(refused)
+    assert {one.code() for one in refused} <= {grpc.StatusCode.RESOURCE_EXHAUSTED}
+
+
+async def test_too_many_exports_at_once_are_refused(tmp_path: Path) -> None:
+    async with running_store(tmp_path, max_exports=1) as client:
+        store = sqlite_store(client)
+        async with store.export(Scope()):
+            with pytest.raises(Overloaded):
+                async with store.export(Scope()):
+                    raise AssertionError("The second export began.")
+
+
+async def test_a_full_disk_is_said_and_reading_goes_on(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text")
+        connection = sqlite_store(client)._writer._connection
+        pages = await connection.run(lambda raw: raw.execute("PRAGMA page_count").fetchone()[0])
+        await connection.run(lambda raw: raw.execute(f"PRAGMA max_page_count = {pages}").fetchone())
+        code, reason, metadata = await refusal(client.store("x" * 60_000))
+        await connection.run(lambda raw: raw.execute("PRAGMA max_page_count = 1000000").fetchone())
+        found = await client.memories.GetMemory(pb.GetMemoryRequest(id=stored.id))
+        later = await client.store("y" * 60_000)
+    check(tmp_path / "store.db").close()
+
+    assert (code, reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+    assert "remedy" in metadata
+    assert found.memory.content == "text"
+    assert later.id != stored.id
+
+
+async def test_a_file_that_is_no_database_is_refused_without_its_content(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_bytes(b"secret text, no database" * 100)
+
+    with pytest.raises(StoreUnavailable) as caught:
+        async with running_store(tmp_path):
+            raise AssertionError("The store opened.")
+
+    assert "secret" not in caught.value.message
+
+
+async def test_a_damaged_database_answers_unavailable_with_neutral_text(tmp_path: Path) -> None:
+    async with running_store(tmp_path, mmap_mib=0) as client:
+        await client.store("text")
+        connection = sqlite_store(client)._writer._connection
+        await connection.run(lambda raw: raw.execute("DROP TABLE memory_tags"))
+        code, reason, metadata = await refusal(client.store("another"))
+
+    assert (code, reason, metadata) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", {})
+
+
+def test_migrations_are_numbered_without_gaps_and_applied_once() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    versions = [migrate(raw, NOW), migrate(raw, NOW)]
+    applied = raw.execute("SELECT version, name FROM schema_migrations").fetchall()
+    raw.close()
+
+    assert versions == [len(packaged())] * 2
+    assert applied == [(number + 1, one.name) for number, one in enumerate(packaged())]
+
+
+def test_a_database_of_a_newer_version_is_refused() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(raw, NOW, (*packaged(), Migration(999, "0999_later.sql", "CREATE TABLE later (x)")))
+
+    with pytest.raises(StoreUnavailable, match="schema version 999"):
+        migrate(raw, NOW)
+    raw.close()
+
+
+def test_a_changed_migration_is_refused() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(raw, NOW)
+    changed = tuple(one._replace(sql=one.sql + "\n-- changed") for one in packaged())
+
+    with pytest.raises(StoreUnavailable, match="Migration 1"):
+        migrate(raw, NOW, changed)
+    raw.close()
+
+
+def test_a_migration_that_fails_leaves_nothing_behind() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    bad = Migration(1, "0001_bad.sql", "CREATE TABLE made (x); CREATE TABLE broken (")
+
+    with pytest.raises(sqlite3.Error):
+        migrate(raw, NOW, (bad,))
+    tables = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    raw.close()
+
+    assert tables == {"schema_migrations"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "parameters"),
+    [
+        (reading._NEIGHBORS, ("[1]", 1)),
+        (feed._CHANGES.format(vectors="e.vectors"), (0, 10, "")),
+        (feed._TOMBSTONES, (0, 10, "")),
+    ],
+)
+def test_hot_statements_read_no_table_from_end_to_end(sql: str, parameters: tuple[object, ...]) -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(raw, NOW)
+    plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+    raw.close()
+
+    scans = [step for step in plan if step.startswith("SCAN") and "VIRTUAL" not in step and "(" not in step]
+    assert scans == []
+    assert not any("AUTOMATIC" in step for step in plan)
