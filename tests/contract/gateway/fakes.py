@@ -1,5 +1,7 @@
 """A store and an allocator in a dictionary, behind the real runtime, for tests of the doors."""
 
+# ruff: noqa: ANN401, N802, N818  # messages of any type; the contract's names; an error's name says what happened
+
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,7 +39,7 @@ class FakeStore(store_grpc.MemoryServiceServicer):
 
     def _begin(self, request: Any, context: Context) -> None:
         self.requests.append(request)
-        self.metadata.append({key: value for key, value in context.invocation_metadata() or ()})
+        self.metadata.append(dict(context.invocation_metadata() or ()))
         if self.failure is not None:
             raise self.failure
 
@@ -81,6 +83,12 @@ class FakeStore(store_grpc.MemoryServiceServicer):
     async def StoreMemory(self, request: Any, context: Context) -> Any:
         self._begin(request, context)
         return self.keep(request)
+
+    def ImportMemories(self, request_iterator: Any, context: Context) -> Any:
+        raise NotImplementedError
+
+    def ExportMemories(self, request: Any, context: Context) -> Any:
+        raise NotImplementedError
 
     async def BatchStoreMemories(self, request: Any, context: Context) -> Any:
         self._begin(request, context)
@@ -139,7 +147,7 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
 
     def _begin(self, request: Any, context: Context) -> None:
         self.requests.append(request)
-        self.metadata.append({key: value for key, value in context.invocation_metadata() or ()})
+        self.metadata.append(dict(context.invocation_metadata() or ()))
         if self.failure is not None:
             raise self.failure
 

@@ -1,11 +1,13 @@
 """Routes, documents and schemas are what the contract says, all of it and nothing else."""
 
+# ruff: noqa: ANN401  # schemas and generated values are of any type
+
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # no stubs among the dependencies
 import pytest
 from google.api import annotations_pb2
 from google.protobuf import json_format
@@ -53,9 +55,9 @@ def test_routes_are_the_annotations_and_nothing_else() -> None:
 
 
 def test_every_rpc_states_the_access_it_needs() -> None:
-    assert [] == [
+    assert [
         rpc.full_name for rpc in CONTRACT.rpcs.values() if rpc.access == options_pb2.ACCESS_UNSPECIFIED
-    ]
+    ] == []
 
 
 def test_every_message_field_rpc_and_enum_value_of_the_contract_has_a_comment() -> None:
@@ -67,7 +69,7 @@ def test_every_message_field_rpc_and_enum_value_of_the_contract_has_a_comment() 
         if not CONTRACT.comment(field.full_name)
     ]
     silent += [rpc.full_name for rpc in CONTRACT.rpcs.values() if not rpc.comment]
-    assert [] == silent
+    assert silent == []
 
 
 def test_the_document_lists_every_route_with_success_and_failures(document: OpenApi) -> None:
@@ -76,7 +78,8 @@ def test_the_document_lists_every_route_with_success_and_failures(document: Open
         operation = paths[route.rule.template][route.rule.verb.lower()]
         assert str(route.rpc.http_success) in operation["responses"]
         assert {"400", "401", "403", "404", "422", "429", "500", "503", "504"} <= set(operation["responses"])
-        assert operation["summary"] and operation["operationId"] == route.rpc.name
+        assert operation["summary"]
+        assert operation["operationId"] == route.rpc.name
 
 
 def test_every_schema_of_the_document_is_valid_and_every_reference_resolves(document: OpenApi) -> None:
@@ -101,8 +104,7 @@ def messages(descriptor: Descriptor, depth: int = 3) -> st.SearchStrategy[dict[s
     }
     made = st.fixed_dictionaries({}, optional=fields)
     for oneof in descriptor.oneofs:
-        names = [field.name for field in oneof.fields]
-        made = made.map(lambda found, names=names: _first_of(found, names))
+        made = made.map(partial(_first_of, names=[field.name for field in oneof.fields]))
     return made
 
 

@@ -1,9 +1,11 @@
+# ruff: noqa: ANN401  # structured content is of any type
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import httpx2
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # no stubs among the dependencies
 import pytest
 from contract.gateway.fakes import World
 from mcp import Client
@@ -46,9 +48,11 @@ async def test_every_tool_has_schemas_hints_title_and_description(world: World, 
     async with connect(world, contract) as client:
         tools = (await client.list_tools()).tools
 
-    assert NAMES == {tool.name for tool in tools}
+    assert {tool.name for tool in tools} == NAMES
     for tool in tools:
-        assert tool.title and tool.description and tool.output_schema and tool.annotations
+        assert all((tool.title, tool.description))
+        assert tool.output_schema is not None
+        assert tool.annotations is not None
         assert tool.input_schema["additionalProperties"] is False
         assert tool.annotations.open_world_hint is False
         assert tool.annotations.read_only_hint is (tool.name != "mira_store")
@@ -72,11 +76,13 @@ async def test_limits_of_the_contract_show_in_the_schema(world: World, contract:
         tools = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
 
     store_fields, recall_fields = tools["mira_store"], tools["mira_recall"]
-    assert (1, 65536) == (store_fields["content"]["minLength"], store_fields["content"]["maxLength"])
-    assert "^[A-Za-z0-9_-]{1,100}$" == store_fields["wing"]["pattern"]
-    assert ["decision", "fact", "preference", "session_note", "debug_log"] == store_fields["type"]["enum"]
-    assert (0, 100000, 4000) == tuple(
-        recall_fields["budget"][name] for name in ("minimum", "maximum", "default")
+    assert (store_fields["content"]["minLength"], store_fields["content"]["maxLength"]) == (1, 65536)
+    assert store_fields["wing"]["pattern"] == "^[A-Za-z0-9_-]{1,100}$"
+    assert store_fields["type"]["enum"] == ["decision", "fact", "preference", "session_note", "debug_log"]
+    assert tuple(recall_fields["budget"][name] for name in ("minimum", "maximum", "default")) == (
+        0,
+        100000,
+        4000,
     )
 
 
@@ -86,7 +92,7 @@ async def test_recall_text_is_the_context_byte_for_byte(world: World, contract: 
         result = await client.call_tool("mira_recall", {"query": "q", "budget": 300})
 
     assert "Ünïcode \u2028 and\ttabs." == text_of(result) == result.structured_content["context"]
-    assert 300 == result.structured_content["receipt"]["budget"]
+    assert result.structured_content["receipt"]["budget"] == 300
 
 
 async def test_load_shows_one_line_and_the_whole_text(world: World, contract: Contract) -> None:
@@ -108,7 +114,7 @@ async def test_search_cuts_long_texts_and_says_so(world: World, contract: Contra
 
     assert len(text_of(result)) < 1500
     assert "mira_load shows all of it" in text_of(result)
-    assert 5000 == len(whole.structured_content["results"][0]["content"])
+    assert len(whole.structured_content["results"][0]["content"]) == 5000
 
 
 async def test_status_and_health_answer_in_text_and_structure(world: World, contract: Contract) -> None:
@@ -118,9 +124,11 @@ async def test_status_and_health_answer_in_text_and_structure(world: World, cont
         health = await client.call_tool(HEALTH_TOOL, {})
 
     assert "Memories: 1 (fact 1)" in text_of(status)
-    assert 1 == status.structured_content["stats"]["verbatim_count"]
-    assert ("healthy", True, 1) == tuple(
-        health.structured_content[name] for name in ("status", "db_connected", "memory_count")
+    assert status.structured_content["stats"]["verbatim_count"] == 1
+    assert tuple(health.structured_content[name] for name in ("status", "db_connected", "memory_count")) == (
+        "healthy",
+        True,
+        1,
     )
 
 
@@ -131,8 +139,8 @@ async def test_miras_habits_are_understood(world: World, contract: Contract) -> 
         await client.call_tool("mira_recall", recall)
 
     request = world.allocator.requests[-1]
-    assert (750, ["a", "b"], "") == (request.budget, list(request.fallback_wings), request.wing)
-    assert 3 == world.store.requests[0].metrics["latency"]
+    assert (request.budget, list(request.fallback_wings), request.wing) == (750, ["a", "b"], "")
+    assert world.store.requests[0].metrics["latency"] == 3
 
 
 async def test_a_failure_is_a_tool_error_with_sentence_and_reason(world: World, contract: Contract) -> None:
@@ -141,9 +149,9 @@ async def test_a_failure_is_a_tool_error_with_sentence_and_reason(world: World, 
 
     assert result.is_error
     assert text_of(result).startswith("wing must match")
-    assert "ERROR_REASON_FIELD_PATTERN_MISMATCH" == result.structured_content["reason"]
-    assert "wing" == result.structured_content["field"]
-    assert {} == world.store.memories
+    assert result.structured_content["reason"] == "ERROR_REASON_FIELD_PATTERN_MISMATCH"
+    assert result.structured_content["field"] == "wing"
+    assert world.store.memories == {}
 
 
 async def test_an_unknown_tool_is_a_protocol_error(world: World, contract: Contract) -> None:
@@ -151,7 +159,7 @@ async def test_an_unknown_tool_is_a_protocol_error(world: World, contract: Contr
         with pytest.raises(MCPError, match="There is no tool named 'mira_nothing'") as raised:
             await client.call_tool("mira_nothing", {})
 
-    assert -32602 == raised.value.code
+    assert raised.value.code == -32602
 
 
 async def test_trace_context_comes_in_through_meta(world: World, contract: Contract) -> None:
@@ -167,7 +175,7 @@ async def test_a_recall_reads_the_writes_before_it(world: World, contract: Contr
         await store(client)
         await client.call_tool("mira_recall", {"query": "q"})
 
-    assert 1 == world.allocator.requests[-1].min_revision
+    assert world.allocator.requests[-1].min_revision == 1
 
 
 async def test_instructions_tell_how_to_use_it(world: World, contract: Contract) -> None:
@@ -189,8 +197,8 @@ async def test_the_official_client_works_over_http(world: World, mode: str) -> N
         await store(client)
         result = await client.call_tool("mira_recall", {"query": "q"})
 
-    assert NAMES == {tool.name for tool in tools.tools}
-    assert "The port is 8080." == text_of(result)
+    assert {tool.name for tool in tools.tools} == NAMES
+    assert text_of(result) == "The port is 8080."
 
 
 async def test_headers_of_http_carry_project_and_credentials(world: World) -> None:
@@ -203,8 +211,28 @@ async def test_headers_of_http_carry_project_and_credentials(world: World) -> No
     ):
         await store(client)
 
-    assert "alpha" == world.store.requests[0].project
-    assert "Bearer sk_x" == world.store.metadata[0]["authorization"]
+    assert world.store.requests[0].project == "alpha"
+    assert world.store.metadata[0]["authorization"] == "Bearer sk_x"
+
+
+async def test_half_a_surrogate_pair_is_refused_by_field_over_http(world: World) -> None:
+    settings = GatewaySettings(http_address="127.0.0.1:0")
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    frame = (
+        rb'{"jsonrpc":"2.0","id":1,"method":"tools/call",'
+        rb'"params":{"name":"mira_store","arguments":{"content":"a\ud83d","wing":"w"}}}'
+    )
+    async with (
+        HttpServer(build_app(world.clients, settings), settings) as server,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", headers=headers) as http,
+    ):
+        answer = (await http.post("/mcp", content=frame)).json()["result"]
+
+    assert answer["isError"]
+    assert (
+        answer["structuredContent"]["field"],
+        answer["structuredContent"]["reason"],
+    ) == ("content", "ERROR_REASON_FIELD_INVALID_CHARACTER")
 
 
 async def test_a_notification_is_answered_by_202_and_get_by_405(world: World) -> None:
@@ -217,5 +245,5 @@ async def test_a_notification_is_answered_by_202_and_get_by_405(world: World) ->
         noted = await http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
         refused = await http.get("/mcp")
 
-    assert (202, b"") == (noted.status_code, noted.content)
-    assert (405, "POST") == (refused.status_code, refused.headers["allow"])
+    assert (noted.status_code, noted.content) == (202, b"")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")

@@ -9,7 +9,7 @@ import grpc
 import httpx2
 import pytest
 from google.protobuf.message import Message
-from grpc_tools import protoc
+from grpc_tools import protoc  # type: ignore[import-untyped]  # it has no stubs
 from satchel.gateway.clients import Clients
 from satchel.gateway.rest.app import build_app
 from satchel.gateway.transcoder.descriptors import Contract, load_contract, message_class
@@ -77,7 +77,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Contract:
         f"--descriptor_set_out={image}",
         *sorted(str(path) for path in folder.rglob("*.proto")),
     ]
-    assert 0 == protoc.main(arguments)
+    assert protoc.main(arguments) == 0
     return load_contract(image.read_bytes())
 
 
@@ -92,7 +92,7 @@ class Praising(grpc.GenericRpcHandler):
         if details.method != f"/{METHOD}":
             return None
         return grpc.unary_unary_rpc_method_handler(
-            self._praise,  # type: ignore[arg-type]  # asynchronous, as grpc.aio wants it
+            self._praise,
             request_deserializer=self._request.FromString,
             response_serializer=lambda message: message.SerializeToString(),
         )
@@ -115,11 +115,11 @@ async def test_a_new_rpc_is_a_route_in_openapi_and_its_limit_is_enforced(grown: 
                 "post"
             ]
 
-    assert (202, {"praise": "good good "}) == (praised.status_code, praised.json())
-    assert 422 == refused.status_code
-    assert ("times", "from 1 to 3") == (refused.json()["field"], refused.json()["limit"])
-    assert "Praises a memory, so many times" == operation["summary"]
+    assert (praised.status_code, praised.json()) == (202, {"praise": "good good "})
+    assert refused.status_code == 422
+    assert (refused.json()["field"], refused.json()["limit"]) == ("times", "from 1 to 3")
+    assert operation["summary"] == "Praises a memory, so many times"
     times = operation["requestBody"]["content"]["application/json"]["schema"]["properties"]["times"]
-    assert (1, 3) == (times["minimum"], times["maximum"])
-    assert "How often, at most three times." == times["description"]
-    assert ["id"] == [parameter["name"] for parameter in operation["parameters"]]
+    assert (times["minimum"], times["maximum"]) == (1, 3)
+    assert times["description"] == "How often, at most three times."
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["id"]

@@ -13,7 +13,7 @@ TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 async def store(http: httpx2.AsyncClient, **fields: object) -> str:
     answer = await http.post(MEMORIES, json={"content": "The port is 8080.", "wing": "w1", **fields})
-    assert 201 == answer.status_code, answer.text
+    assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 
 
@@ -32,7 +32,7 @@ async def test_a_stored_memory_comes_back_whole_in_snake_case_words_and_utc(http
 async def test_an_id_with_miras_prefix_is_the_same_id(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http)
 
-    assert 200 == (await http.get(f"{MEMORIES}/T0:{memory_id.upper()}")).status_code
+    assert (await http.get(f"{MEMORIES}/T0:{memory_id.upper()}")).status_code == 200
 
 
 async def test_update_answers_with_the_memory_and_delete_with_nothing(http: httpx2.AsyncClient) -> None:
@@ -41,9 +41,9 @@ async def test_update_answers_with_the_memory_and_delete_with_nothing(http: http
     updated = await http.put(f"{MEMORIES}/{memory_id}", json={"content": "The port is 9090."})
     deleted = await http.delete(f"{MEMORIES}/{memory_id}")
 
-    assert (200, "The port is 9090.") == (updated.status_code, updated.json()["content"])
-    assert (204, b"") == (deleted.status_code, deleted.content)
-    assert 404 == (await http.delete(f"{MEMORIES}/{memory_id}")).status_code
+    assert (updated.status_code, updated.json()["content"]) == (200, "The port is 9090.")
+    assert (deleted.status_code, deleted.content) == (204, b"")
+    assert (await http.delete(f"{MEMORIES}/{memory_id}")).status_code == 404
 
 
 async def test_a_body_that_contradicts_the_path_is_refused(http: httpx2.AsyncClient) -> None:
@@ -51,7 +51,7 @@ async def test_a_body_that_contradicts_the_path_is_refused(http: httpx2.AsyncCli
 
     answer = await http.put(f"{MEMORIES}/{memory_id}", json={"id": "another", "content": "x"})
 
-    assert (422, "ERROR_REASON_FIELDS_CONFLICT") == (answer.status_code, answer.json()["reason"])
+    assert (answer.status_code, answer.json()["reason"]) == (422, "ERROR_REASON_FIELDS_CONFLICT")
 
 
 async def test_recall_answers_with_context_memories_and_receipt(http: httpx2.AsyncClient) -> None:
@@ -62,7 +62,7 @@ async def test_recall_answers_with_context_memories_and_receipt(http: httpx2.Asy
     assert answer["context"] == "The port is 8080."
     assert answer["memories"][0]["id"] == memory_id
     assert answer["memories"][0]["mode"] == "verbatim"
-    assert (7, 12.5, 500) == (answer["total_tokens"], answer["budget_used"], answer["receipt"]["budget"])
+    assert (answer["total_tokens"], answer["budget_used"], answer["receipt"]["budget"]) == (7, 12.5, 500)
 
 
 async def test_a_read_waits_for_the_newest_write_of_this_gateway(
@@ -75,7 +75,7 @@ async def test_a_read_waits_for_the_newest_write_of_this_gateway(
     await http.post(f"{MEMORIES}/recall", json={"query": "q"})
     await http.post(f"{MEMORIES}/search", json={"query": "q", "min_revision": 1})
 
-    assert [0, 3, 1] == [request.min_revision for request in world.allocator.requests]
+    assert [request.min_revision for request in world.allocator.requests] == [0, 3, 1]
 
 
 async def test_the_project_header_counts_where_the_request_names_none(
@@ -88,7 +88,7 @@ async def test_the_project_header_counts_where_the_request_names_none(
     await http.post(f"{MEMORIES}/batch", json={"memories": [body]}, headers=headers)
 
     first, second, third = world.store.requests
-    assert ("alpha", "beta", "alpha") == (first.project, second.project, third.memories[0].project)
+    assert (first.project, second.project, third.memories[0].project) == ("alpha", "beta", "alpha")
 
 
 async def test_trace_and_credentials_go_on_as_metadata(http: httpx2.AsyncClient, world: World) -> None:
@@ -96,8 +96,8 @@ async def test_trace_and_credentials_go_on_as_metadata(http: httpx2.AsyncClient,
     answer = await http.get(MEMORIES, headers=headers)
 
     assert TRACE_ID in str(world.store.metadata[0]["traceparent"])
-    assert "Bearer sk_x" == world.store.metadata[0]["authorization"]
-    assert TRACE_ID == answer.headers["satchel-trace-id"]
+    assert world.store.metadata[0]["authorization"] == "Bearer sk_x"
+    assert answer.headers["satchel-trace-id"] == TRACE_ID
 
 
 async def test_a_demanded_trace_comes_back_with_one_root(http: httpx2.AsyncClient) -> None:
@@ -106,7 +106,7 @@ async def test_a_demanded_trace_comes_back_with_one_root(http: httpx2.AsyncClien
     spans = decode_spans(base64.b64decode(answer.headers["satchel-spans"]))
     ids = {span.span_id for span in spans}
     roots = [span.name for span in spans if span.parent_id not in ids]
-    assert ["GET /api/v1/memories"] == roots
+    assert roots == ["GET /api/v1/memories"]
     assert len(spans) >= 3
 
 
@@ -116,11 +116,11 @@ async def test_an_error_carries_sentence_reason_field_limit_remedy_and_trace(
     answer = await http.post(MEMORIES, json={"content": "x"})
 
     body = answer.json()
-    assert 422 == answer.status_code
+    assert answer.status_code == 422
     assert "wing is required: set wing." == body["error"] == body["detail"]
-    assert ("invalid_argument", "ERROR_REASON_FIELD_REQUIRED") == (body["code"], body["reason"])
-    assert ("wing", "required", "set wing") == (body["field"], body["limit"], body["remedy"])
-    assert "wing" == body["violations"][0]["field"]
+    assert (body["code"], body["reason"]) == ("invalid_argument", "ERROR_REASON_FIELD_REQUIRED")
+    assert (body["field"], body["limit"], body["remedy"]) == ("wing", "required", "set wing")
+    assert body["violations"][0]["field"] == "wing"
     assert answer.headers["satchel-trace-id"] == body["trace_id"]
 
 
@@ -135,11 +135,11 @@ async def test_overload_says_when_to_come_back(http: httpx2.AsyncClient, world: 
 
     answer = await http.get(MEMORIES)
 
-    assert (429, "3", 2.5) == (
+    assert (
         answer.status_code,
         answer.headers["retry-after"],
         answer.json()["retry_after"],
-    )
+    ) == (429, "3", 2.5)
 
 
 async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
@@ -149,7 +149,7 @@ async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
 
     answer = await http.get(MEMORIES)
 
-    assert 500 == answer.status_code
+    assert answer.status_code == 500
     assert "secret" not in answer.text
 
 
@@ -174,7 +174,7 @@ async def test_a_bad_body_is_refused_with_its_status(
 
     assert status == answer.status_code
     assert answer.json()["error"]
-    assert [] == world.store.requests
+    assert world.store.requests == []
 
 
 async def test_a_body_without_a_length_is_cut_off_at_the_limit(http: httpx2.AsyncClient) -> None:
@@ -188,7 +188,7 @@ async def test_a_body_without_a_length_is_cut_off_at_the_limit(http: httpx2.Asyn
 
     answer = await http.post(MEMORIES, content=endless())  # type: ignore[arg-type]  # an async generator
 
-    assert 413 == answer.status_code
+    assert answer.status_code == 413
     assert sent <= 8 << 20
 
 
@@ -198,33 +198,33 @@ async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncCl
     asked = await http.options(f"{MEMORIES}/recall")
     documents = await http.post("/openapi.json")
 
-    assert (404, 405, 204, 405) == (
+    assert (
         lost.status_code,
         refused.status_code,
         asked.status_code,
         documents.status_code,
-    )
-    assert "GET, POST, HEAD, OPTIONS" == refused.headers["allow"]
-    assert "POST, OPTIONS" == asked.headers["allow"]
+    ) == (404, 405, 204, 405)
+    assert refused.headers["allow"] == "GET, POST, HEAD, OPTIONS"
+    assert asked.headers["allow"] == "POST, OPTIONS"
     assert lost.json()["error"].startswith("There is nothing at")
     assert "GET" in documents.headers["allow"]
     assert documents.json()["code"] == "unimplemented"
 
 
 async def test_a_path_that_is_spelled_out_wins_over_an_id(http: httpx2.AsyncClient) -> None:
-    assert 405 == (await http.get(f"{MEMORIES}/recall")).status_code
+    assert (await http.get(f"{MEMORIES}/recall")).status_code == 405
 
 
 async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClient, world: World) -> None:
-    assert 200 == (await http.get(f"{MEMORIES}?page_size=5&type=fact")).status_code
+    assert (await http.get(f"{MEMORIES}?page_size=5&type=fact")).status_code == 200
     refused = await http.get(f"{MEMORIES}?page_size=many")
     unknown = await http.get(f"{MEMORIES}?colour=red")
     twice = await http.get(f"{MEMORIES}?wing=a&wing=b")
 
-    assert (5, 2) == (world.store.requests[0].page_size, world.store.requests[0].type)
-    assert "ERROR_REASON_FIELD_WRONG_TYPE" == refused.json()["reason"]
-    assert "ERROR_REASON_FIELD_UNKNOWN" == unknown.json()["reason"]
-    assert "ERROR_REASON_FIELD_WRONG_TYPE" == twice.json()["reason"]
+    assert (world.store.requests[0].page_size, world.store.requests[0].type) == (5, 2)
+    assert refused.json()["reason"] == "ERROR_REASON_FIELD_WRONG_TYPE"
+    assert unknown.json()["reason"] == "ERROR_REASON_FIELD_UNKNOWN"
+    assert twice.json()["reason"] == "ERROR_REASON_FIELD_WRONG_TYPE"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClie
 async def test_foreign_hosts_and_pages_are_refused_on_loopback(
     http: httpx2.AsyncClient, headers: dict[str, str], path: str
 ) -> None:
-    assert 403 == (await http.post(path, json={"query": "q"}, headers=headers)).status_code
+    assert (await http.post(path, json={"query": "q"}, headers=headers)).status_code == 403
 
 
 async def test_health_tells_of_every_part(http: httpx2.AsyncClient, world: World) -> None:
@@ -245,11 +245,11 @@ async def test_health_tells_of_every_part(http: httpx2.AsyncClient, world: World
     unhealthy = await http.get("/health")
     unready = await http.get("/health/ready")
 
-    assert (200, "healthy") == (healthy.status_code, healthy.json()["status"])
-    assert {"database": "pass", "vector_store": "warn", "embedder": "pass"} == degraded.json()["checks"]
-    assert (200, "degraded") == (degraded.status_code, degraded.json()["status"])
-    assert (503, "unhealthy", 503) == (unhealthy.status_code, unhealthy.json()["status"], unready.status_code)
-    assert {"status": "alive"} == (await http.get("/health/live")).json()
+    assert (healthy.status_code, healthy.json()["status"]) == (200, "healthy")
+    assert degraded.json()["checks"] == {"database": "pass", "vector_store": "warn", "embedder": "pass"}
+    assert (degraded.status_code, degraded.json()["status"]) == (200, "degraded")
+    assert (unhealthy.status_code, unhealthy.json()["status"], unready.status_code) == (503, "unhealthy", 503)
+    assert (await http.get("/health/live")).json() == {"status": "alive"}
 
 
 async def test_health_without_an_allocator_asks_the_store(http: httpx2.AsyncClient, world: World) -> None:
@@ -258,11 +258,11 @@ async def test_health_without_an_allocator_asks_the_store(http: httpx2.AsyncClie
 
     health = (await http.get("/health")).json()
 
-    assert ("unhealthy", "pass", 1) == (
+    assert (
         health["status"],
         health["checks"]["database"],
         health["memory_count"],
-    )
+    ) == ("unhealthy", "pass", 1)
 
 
 async def test_metrics_count_calls_under_miras_names(http: httpx2.AsyncClient) -> None:
@@ -273,34 +273,34 @@ async def test_metrics_count_calls_under_miras_names(http: httpx2.AsyncClient) -
     lines = (await http.get("/metrics")).text.splitlines()
 
     figures = dict(line.rsplit(" ", 1) for line in lines if line and not line.startswith("#"))
-    assert "2.0" == figures["mira_store_total"]
-    assert "1.0" == figures["mira_recall_total"]
-    assert "0.0" == figures["mira_search_total"]
-    assert "1.0" == figures["mira_errors_total"]
-    assert "2.0" == figures["mira_store_duration_seconds_count"]
-    assert ("1.0", "2.0") == (figures["mira_memory_count"], figures["mira_vector_count"])
-    assert ("2.0", "1.0") == (figures["mira_store_facts_total"], figures["mira_recall_selected_total"])
+    assert figures["mira_store_total"] == "2.0"
+    assert figures["mira_recall_total"] == "1.0"
+    assert figures["mira_search_total"] == "0.0"
+    assert figures["mira_errors_total"] == "1.0"
+    assert figures["mira_store_duration_seconds_count"] == "2.0"
+    assert (figures["mira_memory_count"], figures["mira_vector_count"]) == ("1.0", "2.0")
+    assert (figures["mira_store_facts_total"], figures["mira_recall_selected_total"]) == ("2.0", "1.0")
     assert 'mira_embed_duration_seconds_bucket{le="+Inf"}' in figures
     assert (
-        "1.0"
-        == figures['satchel_http_requests_total{method="POST",route="/api/v1/memories/recall",status="200"}']
+        figures['satchel_http_requests_total{method="POST",route="/api/v1/memories/recall",status="200"}']
+        == "1.0"
     )
 
 
 async def test_the_viewer_needs_nothing_from_outside(http: httpx2.AsyncClient) -> None:
     page = await http.get("/docs")
 
-    assert 200 == page.status_code
+    assert page.status_code == 200
     assert "http" not in page.text.replace("http-equiv", "")
     for asset in ("docs/assets/swagger-ui.css", "docs/assets/swagger-ui-bundle.js", "docs/viewer.js"):
         assert asset in page.text
-        assert 200 == (await http.get(f"/{asset}")).status_code
-    assert "3.0.3" == (await http.get("/docs/openapi.json")).json()["openapi"]
-    assert 404 == (await http.get("/docs/assets/missing.js")).status_code
+        assert (await http.get(f"/{asset}")).status_code == 200
+    assert (await http.get("/docs/openapi.json")).json()["openapi"] == "3.0.3"
+    assert (await http.get("/docs/assets/missing.js")).status_code == 404
 
 
 async def test_the_document_is_openapi_3_1(http: httpx2.AsyncClient) -> None:
     document = json.loads((await http.get("/openapi.json")).text)
 
-    assert "3.1.0" == document["openapi"]
+    assert document["openapi"] == "3.1.0"
     assert document["info"]["version"]

@@ -45,13 +45,11 @@ async def test_two_agents_at_the_same_moment_share_one_store_and_lose_nothing(tm
 
 async def test_an_agent_goes_on_when_the_one_that_owned_the_folder_ends(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    async with agent(folder, tmp_path / "a.log") as first:
-        await store(first, "Ann", 1)
-        guest = agent(folder, tmp_path / "b.log")
-        second = await guest.__aenter__()
-        await store(second, "Ben", 1)
-    await store(second, "Cleo", 2)
-    await guest.__aexit__(None, None, None)
+    async with agent(folder, tmp_path / "guest.log") as guest:
+        async with agent(folder, tmp_path / "owner.log") as owner:
+            await store(owner, "Ann", 1)  # the first call of a tool makes the owner
+            await store(guest, "Ben", 1)
+        await store(guest, "Cleo", 2)
 
     exported = satchel("-d", str(folder), "export").text
 

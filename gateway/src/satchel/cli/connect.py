@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib.metadata import version
 
 from satchel.cli.exits import CommandError, Exit
@@ -10,6 +11,9 @@ from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder
 from satchel.gateway.home import Home, Running
 from satchel.runtime.channels import open_channel
+
+# A command that is done does not wait long for its guests: they find another owner by themselves.
+_GRACE_S = 1.0
 
 _SERVICES = ("embedder", "index", "store", "allocator")
 
@@ -48,7 +52,8 @@ async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
     # Most commands join a Satchel that runs: they need not wait for the models' libraries.
     from satchel.gateway.embedded import EmbeddedSettings, open_embedded  # noqa: PLC0415
 
-    async with open_embedded(EmbeddedSettings.load(folder)) as embedded:
+    settings = replace(EmbeddedSettings.load(folder), grace_s=_GRACE_S)
+    async with open_embedded(settings) as embedded:
         yield embedded
 
 

@@ -6,7 +6,7 @@ between processes. This is the only module of the gateway that names services.
 
 import dataclasses
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,7 +22,7 @@ from satchel.index import main as index
 from satchel.index.settings import IndexSettings
 from satchel.runtime.errors import PeerUnavailable
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
-from satchel.runtime.server import DEFAULT_GRACE_S, GrpcServer
+from satchel.runtime.server import DEFAULT_GRACE_S, GrpcServer, Registrable
 from satchel.runtime.settings import load
 from satchel.store import main as store
 from satchel.store.settings import StoreSettings
@@ -102,15 +102,16 @@ async def open_embedded(settings: EmbeddedSettings) -> AsyncIterator[Embedded]:
         network = GrpcServer([settings.grpc_address], grace_s=settings.grace_s)
         # One channel reaches them all, so a service may be built before one that it calls. It may not call
         # it before: the store embeds what is pending, and the index follows the store, in the background.
-        for opened in (
+        parts: tuple[AbstractAsyncContextManager[Registrable], ...] = (
             embedder.build(settings.embedder),
             store.build(settings.store, embedder_channel=channel),
             index.build(settings.index, store_channel=channel),
             allocator.build(
                 settings.allocator, embedder_channel=channel, index_channel=channel, store_channel=channel
             ),
-        ):
-            built = await stack.enter_async_context(opened)
+        )
+        for part in parts:
+            built = await stack.enter_async_context(part)
             built.register(local)
             network.register(built)
         await stack.enter_async_context(_serving(network, settings.grpc_address))

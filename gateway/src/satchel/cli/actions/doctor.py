@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from satchel.cli.actions.checks import Check, Verdict
+from satchel.cli.actions.checks_database import check_database
 from satchel.cli.actions.checks_offline import (
     check_folder,
     check_model,
@@ -42,9 +43,14 @@ def run_checks(place: Place) -> Sequence[Check]:
     checks = [check_python(), check_packages(), check_model(), check_token_counts()]
     if not place.url:
         checks += [check_folder(folder), check_owner(folder), *check_ports(folder)]
-    if all(check.verdict is not Verdict.FAIL for check in checks):
-        checks += asyncio.run(check_services(place))
-    return checks
+    return [*checks, *asyncio.run(_check_running(place, folder, checks))]
+
+
+async def _check_running(place: Place, folder: DataFolder, before: Sequence[Check]) -> Sequence[Check]:
+    checks = [] if place.url or not folder.database.exists() else [await check_database(folder)]
+    if any(check.verdict is Verdict.FAIL for check in [*before, *checks]):
+        return checks  # the services would fail for the same cause, and say it less clearly
+    return [*checks, *await check_services(place)]
 
 
 def format_check(check: Check) -> str:

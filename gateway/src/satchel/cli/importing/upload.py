@@ -90,6 +90,28 @@ class _Answer:
     taken_by: str = ""
 
 
+class _Window:
+    """Places for records on their way; nobody waits for one any more once it is closed."""
+
+    def __init__(self) -> None:
+        self._places = asyncio.Semaphore(_WINDOW)
+        self._closed = False
+
+    async def take(self) -> bool:
+        """Wait for a place; false when the window is closed."""
+        await self._places.acquire()
+        return not self._closed
+
+    def give_back(self) -> None:
+        """Free a place."""
+        self._places.release()
+
+    def close(self) -> None:
+        """Wake who waits and let nobody take a place."""
+        self._closed = True
+        self._places.release()
+
+
 class _Job:
     """The state of an import that outlives a connection."""
 
@@ -104,12 +126,14 @@ class _Job:
 
     async def send(self, memories: "MemoryServiceAsyncStub") -> AsyncIterator[_Answer]:
         """Send what waits for an answer and what is left, and yield the answers."""
-        room = asyncio.Semaphore(_WINDOW)
-        call = memories.ImportMemories(self._requests(room))
-        async for response in call:
-            sent = self._waiting.pop(response.sequence)
-            room.release()
-            yield _answer(sent, response)
+        window = _Window()
+        try:
+            async for response in memories.ImportMemories(self._requests(window)):
+                sent = self._waiting.pop(response.sequence)
+                window.give_back()
+                yield _answer(sent, response)
+        finally:
+            window.close()  # lets the generator of requests end, which a lost connection leaves waiting
         if self._error is not None:
             raise self._error
 
@@ -117,13 +141,13 @@ class _Job:
         """Return the records that were never sent."""
         return self._refused
 
-    async def _requests(self, room: asyncio.Semaphore) -> AsyncIterator[pb.ImportMemoriesRequest]:
-        for sent in list(self._waiting.values()):
-            await room.acquire()
+    async def _requests(self, window: "_Window") -> AsyncIterator[pb.ImportMemoriesRequest]:
+        again = iter(list(self._waiting.values()))
+        while await window.take():
+            sent = next(again, None) or self._next()
+            if sent is None:
+                return
             yield sent.request
-        while (sent_now := self._next()) is not None:
-            await room.acquire()
-            yield sent_now.request
 
     def _next(self) -> _Sent | None:
         # What is raised in here would only cancel the call: it is kept for `send`.

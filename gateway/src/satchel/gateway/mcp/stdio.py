@@ -24,7 +24,10 @@ async def run_stdio(clients: Clients, settings: GatewaySettings | None = None) -
     timeout_s = (settings or GatewaySettings()).timeout_s
     caller = Caller(load_contract(), clients, GatewayMetrics(), timeout_s=timeout_s)
     server = build_server(caller, clients)
-    async with stdio_server(stdin=_MendedInput(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))) as (read_stream, write_stream):
+    async with stdio_server(stdin=_MendedInput(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))) as (
+        read_stream,
+        write_stream,
+    ):
         await server.run(read_stream, write_stream, server.create_initialization_options())
 
 

@@ -36,7 +36,7 @@ def accepted(rules: options_pb2.FieldRules, *, is_needed: bool) -> str:
 
 
 def comma_list(rules: options_pb2.FieldRules) -> str:
-    """Return the form of items joined by commas, as the codec splits them: space and empty items are dropped."""
+    """Return the form of items with commas, as the codec splits them: space and empty items are dropped."""
     form = form_of(rules)
     if not form:
         return _NO_NUL

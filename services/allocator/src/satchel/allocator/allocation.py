@@ -60,7 +60,7 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
 
 def _gated(ranked: Ranked, order: Order) -> tuple[float, Pool]:
     """Return the threshold and the candidates at or above it."""
-    scores = np.array([item.relevance for item in ranked.items])
+    scores = np.array([*(item.relevance for item in ranked.items), *ranked.tail])
     limit = _limit(scores, order)
     return limit, Pool(ranked.items[: survivors(scores, limit)], ranked.vectors)
 

@@ -35,7 +35,7 @@ class Engine:
         """
         finding, wing = await gather(query, self._settings, self._peers)
         provenance = Provenance(finding.degraded, wing, finding.revision, finding.model_sha256)
-        ranked = ranked_of(finding, query.tuning)
+        ranked = ranked_of(finding, query)
         return await self._run(ranked, lambda: spend(ranked, query, provenance, self._counts))
 
     async def search(self, query: SearchQuery) -> Found:

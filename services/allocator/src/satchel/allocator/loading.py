@@ -3,7 +3,8 @@
 Ranking reads ids, sessions and vectors of all of them; the rest is read of those that survive.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from satchel.allocator.model import Candidate, Excerpt, MemoryType, Vectors
@@ -14,6 +15,7 @@ from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 
 _FLOAT32 = np.dtype("<f4")
+_NO_LINKS: frozenset[str] = frozenset()
 
 
 class FetchedMemories:
@@ -23,8 +25,15 @@ class FetchedMemories:
         self._memories = [*reply.memories, *reply.neighbors]
         self._vectors = {one.memory_id: one for one in reply.vectors}
         asked = len(reply.memories)
+        rows = _rows(reply.vectors)
         self._located = [
-            self._locate(memory, eligible=index < asked or is_in_scope(memory, scope))
+            Located(
+                memory.id,
+                memory.session_id,
+                memory.session_order,
+                rows.get(memory.id),
+                index < asked or is_in_scope(memory, scope),
+            )
             for index, memory in enumerate(self._memories)
         ]
 
@@ -36,11 +45,12 @@ class FetchedMemories:
     def candidate(self, index: int, passage: int) -> Candidate:
         """Return a memory whole."""
         memory = self._memories[index]
+        links = memory.causal_links
         return Candidate(
             id=memory.id,
             text=memory.content,
             type=TYPES.get(memory.type, MemoryType.SESSION_NOTE),
-            fingerprint=facts_line(memory.fingerprint),
+            fingerprint=partial(_facts, memory),
             fact_count=memory.fingerprint.fact_count,
             wing=memory.wing,
             room=memory.room,
@@ -50,18 +60,8 @@ class FetchedMemories:
             created_us=microseconds(memory.created_at) if memory.HasField("created_at") else None,
             version=memory.version,
             verbatim_tokens=memory.token_costs.verbatim or None,
-            links=frozenset(link.memory_id for link in memory.causal_links),
+            links=frozenset(link.memory_id for link in links) if links else _NO_LINKS,
             excerpt=self._excerpt(memory, passage),
-        )
-
-    def _locate(self, memory: memory_pb2.Memory, *, eligible: bool) -> Located:
-        vectors = self._vectors.get(memory.id)
-        return Located(
-            memory.id,
-            memory.session_id,
-            memory.session_order,
-            None if vectors is None else _rows(vectors),
-            eligible,
         )
 
     def _excerpt(self, memory: memory_pb2.Memory, passage: int) -> Excerpt | None:
@@ -99,7 +99,22 @@ def facts_line(fingerprint: memory_pb2.Fingerprint) -> str:
     return " | ".join([subjects, *stated] if subjects else stated)
 
 
-def _rows(vectors: pb.MemoryVectors) -> Vectors | None:
-    if not vectors.dimension or not vectors.vectors:
-        return None
-    return np.frombuffer(vectors.vectors, dtype=_FLOAT32).reshape(-1, vectors.dimension)
+def _facts(memory: memory_pb2.Memory) -> str:
+    return facts_line(memory.fingerprint)
+
+
+def _rows(vectors: Sequence[pb.MemoryVectors]) -> Mapping[str, Vectors]:
+    """Return the passages of each memory as rows of one array; those of another width are left out."""
+    width = next((one.dimension for one in vectors if one.dimension), 0)
+    whole = [one for one in vectors if one.dimension == width and one.vectors]
+    if not whole:
+        return {}
+    parts = [one.vectors for one in whole]
+    matrix = np.frombuffer(b"".join(parts), dtype=_FLOAT32).reshape(-1, width)
+    rows: dict[str, Vectors] = {}
+    start = 0
+    for one, part in zip(whole, parts, strict=True):
+        end = start + len(part) // (4 * width)
+        rows[one.memory_id] = matrix[start:end]
+        start = end
+    return rows

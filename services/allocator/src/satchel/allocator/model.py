@@ -5,7 +5,7 @@ hundreds of is a `NamedTuple`: ten times faster to build than a frozen dataclass
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,7 +104,7 @@ class Candidate(NamedTuple):
     id: str
     text: str
     type: MemoryType = MemoryType.SESSION_NOTE
-    fingerprint: str = ""
+    fingerprint: str | Callable[[], str] = ""
     fact_count: int = 1
     wing: str = ""
     room: str = ""
@@ -116,6 +116,11 @@ class Candidate(NamedTuple):
     verbatim_tokens: int | None = None
     links: frozenset[str] = frozenset()
     excerpt: Excerpt | None = None
+
+    @property
+    def facts(self) -> str:
+        """The line of facts; read from the fingerprint when it is asked for. Empty for none."""
+        return self.fingerprint if isinstance(self.fingerprint, str) else self.fingerprint()
 
     @property
     def time_us(self) -> int | None:
@@ -249,9 +254,11 @@ class Allocation:
 class Ranked:
     """Candidates after fusion, best first, the rows of their vectors, and those that collapsed.
 
-    ``collapsed`` holds pairs of a candidate and the id of the better one that stands for it.
+    ``collapsed`` holds pairs of a candidate and the id of the better one that stands for it. ``tail`` is the
+    relevance of those after the items that can reach no threshold and so were not read.
     """
 
     items: Sequence[Scored]
     vectors: Vectors
     collapsed: Sequence[tuple[Scored, str]] = ()
+    tail: Sequence[float] = ()

@@ -137,10 +137,5 @@ class Purse:
 
 
 def _texts(items: Sequence[Scored]) -> list[str]:
-    """Return whatever of the candidates may stand in the context and was written by others."""
-    return [
-        text
-        for item in items
-        for text in (item.candidate.text, item.candidate.fingerprint, item.candidate.id)
-        if "<" in text
-    ]
+    """Return the texts that could close a fence; no other form of a memory holds an angle bracket."""
+    return [item.candidate.text for item in items if "<" in item.candidate.text]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from satchel.allocator.collapse import collapse
 from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
-from satchel.allocator.model import Floats, Fusion, Signals, Vectors
+from satchel.allocator.model import Floats, Fusion, Signals, ThresholdMethod, Vectors
 from satchel.allocator.neighbors import borrow
 from satchel.allocator.tuning import Tuning
 
@@ -50,11 +50,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Places, best first; collapsed ones with the place that they collapse into; one row a vector."""
+    """Places, best first; collapsed ones with the place that they collapse into; one row a vector.
+
+    ``tail`` is the relevance of those after the places, best first, that were not asked for.
+    """
 
     places: Sequence[Place]
     collapsed: Sequence[tuple[Place, Place]]
     vectors: Vectors
+    tail: Sequence[float] = ()
 
 
 def provisional(
@@ -75,7 +79,22 @@ def provisional(
     return [names[index] for index in np.argsort(-fused, kind="stable")]
 
 
-def rank(located: Sequence[Located], evidence: Evidence, tuning: Tuning, *, collapsing: bool) -> Ranking:
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much of a ranking is wanted: places of at least this relevance, and at least so many of them."""
+
+    least: float = 0.0
+    places: int = 0
+
+
+def rank(
+    located: Sequence[Located],
+    evidence: Evidence,
+    tuning: Tuning,
+    *,
+    collapsing: bool,
+    depth: Depth = Depth(),  # immutable
+) -> Ranking:
     """Rank memories by meaning and words, best first; equal scores by ascending id.
 
     Cosines are exact, also for those that only their words found. O(n log n), and one product of the
@@ -96,9 +115,19 @@ def rank(located: Sequence[Located], evidence: Evidence, tuning: Tuning, *, coll
         )
     shares = relevance(fused) if tuning.fusion is Fusion.STANDARD_SCORE else np.clip(fused, 0.0, 1.0)
     names = np.array([one.id for one in located])
-    order = [int(index) for index in np.lexsort((names, -fused)) if located[index].eligible]
-    places = _places(order, located, evidence, near=near, lexical=lexical, found=found, shares=shares)
-    return _collapsed(places, near.rows, tuning.duplicate_similarity if collapsing else 1.0)
+    order = [index for index in np.lexsort((names, -fused)).tolist() if located[index].eligible]
+    into = _duplicates(order, near, shares, tuning) if collapsing else {}
+    kept = [index for index in order if index not in into]
+    wanted = max(int(np.count_nonzero(shares[kept] >= depth.least)), depth.places)
+    shown = [*kept[:wanted], *into]
+    places = _places(shown, located, evidence, near=near, lexical=lexical, found=found, shares=shares)
+    at = {place.source: place for place in places}
+    return Ranking(
+        places=places[: len(places) - len(into)],
+        collapsed=[(at[index], at[better]) for index, better in into.items()],
+        vectors=near.rows,
+        tail=shares[kept[wanted:]].tolist(),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +141,7 @@ class _Nearness:
 
 
 def _nearness(located: Sequence[Located], query: Vectors | None) -> _Nearness:
-    owners = [index for index, one in enumerate(located) if one.passages is not None and len(one.passages)]
+    owners = [index for index, one in enumerate(located) if _comparable(one.passages, query)]
     parts = [part for index in owners if (part := located[index].passages) is not None]
     passage = np.full(len(located), -1, dtype=np.int64)
     row = np.full(len(located), -1, dtype=np.int64)
@@ -129,6 +158,12 @@ def _nearness(located: Sequence[Located], query: Vectors | None) -> _Nearness:
         for index, start, size in zip(owners, starts.tolist(), sizes.tolist(), strict=True):
             passage[index] = 0 if size == 1 else int(np.argmax(similar[start : start + size]))
     return _Nearness(cosine, passage, row, _centroids(stacked, starts, sizes))
+
+
+def _comparable(passages: Vectors | None, query: Vectors | None) -> bool:
+    return (
+        passages is not None and len(passages) > 0 and (query is None or passages.shape[1] == query.shape[0])
+    )
 
 
 def _centroids(stacked: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
@@ -200,9 +235,18 @@ def _word_ranks(lexical: Mapping[str, float]) -> dict[str, int]:
     return {name: rank for rank, name in enumerate(ordered, start=1)}
 
 
-def _collapsed(places: list[Place], rows: Vectors, similarity: float) -> Ranking:
-    with_rows = [place for place in places if place.row >= 0]
-    into = collapse(rows[[place.row for place in with_rows]], similarity) if with_rows else np.zeros(0, int)
-    gone = {with_rows[one].source: with_rows[best] for one, best in enumerate(into.tolist()) if one != best}
-    kept = [place for place in places if place.source not in gone]
-    return Ranking(kept, [(place, gone[place.source]) for place in places if place.source in gone], rows)
+def _duplicates(order: Sequence[int], near: _Nearness, shares: Floats, tuning: Tuning) -> dict[int, int]:
+    """Return which memory stands for each near duplicate, among those that may reach a threshold."""
+    least = reachable(tuning)
+    compared = [index for index in order if near.row[index] >= 0 and shares[index] >= least]
+    if not compared:
+        return {}
+    into = collapse(near.rows[near.row[compared]], tuning.duplicate_similarity).tolist()
+    return {compared[one]: compared[best] for one, best in enumerate(into) if one != best}
+
+
+def reachable(tuning: Tuning) -> float:
+    """Return the relevance below which no threshold lies."""
+    if tuning.threshold_method is ThresholdMethod.OFF:
+        return 0.0
+    return min(tuning.threshold_floor, tuning.threshold_ceiling)

@@ -7,11 +7,12 @@ from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.model import Allocation, Ranked, Scored, StrategyName
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.ports import Loaded, Peers, Scope
-from satchel.allocator.ranking import Place, Ranking, rank
+from satchel.allocator.ranking import Depth, Place, Ranking, rank, reachable
 from satchel.allocator.receipts import Provenance
 from satchel.allocator.retrieving import Finding, Quest, find
 from satchel.allocator.selection.strategy import Terms
 from satchel.allocator.settings import AllocatorSettings
+from satchel.allocator.thresholds import KEPT_AT_LEAST
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.telemetry import span
 
@@ -66,12 +67,13 @@ async def gather(query: RecallQuery, settings: AllocatorSettings, peers: Peers) 
     return first, ""
 
 
-def ranked_of(finding: Finding, tuning: Tuning) -> Ranked:
-    """Rank what was found and load it whole."""
+def ranked_of(finding: Finding, query: RecallQuery) -> Ranked:
+    """Rank what was found; load what may be chosen, or everything if it is to be explained."""
     if finding.loaded is None:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
     with span("satchel.allocator.rank"):
-        ranking = rank(finding.loaded.located, finding.evidence, tuning, collapsing=True)
+        depth = Depth(0.0 if query.explain else reachable(query.tuning), KEPT_AT_LEAST)
+        ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=True, depth=depth)
         return _loaded(ranking, finding.loaded)
 
 
@@ -82,6 +84,7 @@ def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:
         collapsed=[
             (_scored(place, loaded), loaded.located[better.source].id) for place, better in ranking.collapsed
         ],
+        tail=ranking.tail,
     )
 
 

@@ -42,14 +42,15 @@ def make_receipt(
 ) -> Receipt:
     """Return the receipt; framing is whatever of the context belongs to no single memory."""
     choices, rejections = selection.choices, selection.rejections
+    ranked_count = len(ranked.items) + len(ranked.tail)
     return Receipt(
         budget=spending.budget,
         total_tokens=spending.total_tokens,
         framing_tokens=spending.total_tokens - sum(choice.tokens for choice in choices),
         strategy=strategy,
-        candidate_count=len(ranked.items) + len(ranked.collapsed),
+        candidate_count=ranked_count + len(ranked.collapsed),
         collapsed_count=len(ranked.collapsed),
-        below_threshold_count=len(ranked.items) - len(choices) - len(rejections),
+        below_threshold_count=ranked_count - len(choices) - len(rejections),
         unaffordable_count=sum(one.outcome is Outcome.UNAFFORDABLE for one in rejections),
         selected_count=len(choices),
         threshold=threshold,

@@ -70,7 +70,7 @@ def rendered(candidate: Candidate, form: Form) -> str:
     if form is Form.EXCERPT:
         return excerpt_text(candidate)
     if form is Form.FINGERPRINT:
-        return f"[{candidate.type.value}] {_one_line(candidate.fingerprint)} → {reference(candidate)}"
+        return f"[{candidate.type.value}] {_one_line(candidate.facts)} → {reference(candidate)}"
     return f"[{'|'.join(_header_parts(candidate))}] → {reference(candidate)}"
 
 
@@ -153,4 +153,5 @@ def _datetime(time_us: int | None) -> datetime | None:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Return a line that opens and closes nothing: unlike a text, it need not stand as it was stored."""
+    return " ".join(text.split()).replace("<", "\u2039")

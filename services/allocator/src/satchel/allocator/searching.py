@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from satchel.allocator.model import Candidate
 from satchel.allocator.ports import Peers, Scope
-from satchel.allocator.ranking import Place, rank
+from satchel.allocator.ranking import Depth, Place, rank
 from satchel.allocator.retrieving import Finding, Quest, find
 from satchel.allocator.settings import AllocatorSettings
 from satchel.allocator.tuning import Tuning
@@ -66,7 +66,8 @@ def _quest(query: SearchQuery, settings: AllocatorSettings) -> Quest:
 def _best(finding: Finding, query: SearchQuery) -> list[Result]:
     if finding.loaded is None:
         return []
-    ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=False)
+    depth = Depth(0.0) if query.least_similarity > 0 else Depth(1.0, query.top_k)
+    ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=False, depth=depth)
     near_enough = [place for place in ranking.places if _is_near(place, query.least_similarity)]
     return [
         Result(

@@ -6,7 +6,7 @@ from satchel.allocator.model import Floats, ThresholdMethod
 _FEW = 3
 _THRESHOLD_OF_FEW = 0.3
 _QUARTILE = 25
-_KEPT_AT_LEAST = 5
+KEPT_AT_LEAST = 5
 
 
 def threshold(scores: Floats, method: ThresholdMethod, *, floor: float, ceiling: float) -> float:
@@ -34,7 +34,7 @@ def threshold(scores: Floats, method: ThresholdMethod, *, floor: float, ceiling:
 def survivors(scores: Floats, limit: float) -> int:
     """Return how many of ``scores``, sorted down, are at or above ``limit``; the best five if none is."""
     kept = int(np.count_nonzero(scores >= limit))
-    return kept or min(_KEPT_AT_LEAST, len(scores))
+    return kept or min(KEPT_AT_LEAST, len(scores))
 
 
 def _elbow(scores: Floats) -> float:

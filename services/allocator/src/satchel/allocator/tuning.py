@@ -51,8 +51,8 @@ class FormWorth:
 class Tuning:
     """Settings of one allocation.
 
-    Without a ``threshold_method`` strategy ``cba`` uses the published ``iqr``, and the others the floor alone:
-    a quartile drops a quarter of the candidates however good they are.
+    Without a ``threshold_method`` strategy ``cba`` uses the published ``iqr``, the others the floor alone: a
+    quartile drops a quarter of the candidates however good they are.
     """
 
     fusion: Fusion = Fusion.STANDARD_SCORE

@@ -75,5 +75,7 @@ def timestamp(time_us: int | None) -> Timestamp | None:
 
 def microseconds(time: Timestamp) -> int:
     """Return a time in microseconds since 1970, cut to what a Timestamp may hold."""
-    seconds = min(max(time.seconds, _FIRST_S), _LAST_S)
+    seconds = time.seconds
+    if not _FIRST_S <= seconds <= _LAST_S:
+        seconds = min(max(seconds, _FIRST_S), _LAST_S)
     return seconds * MICROSECONDS_PER_SECOND + time.nanos // 1000

@@ -46,7 +46,7 @@ class StoreSettings:
         64, "Memories of an import that are embedded together.", minimum=1, maximum=256
     )
     import_ahead: int = setting(
-        3, "Batches of an import that may be embedded while earlier ones are written.", minimum=1, maximum=16
+        4, "Batches of an import that may be embedded while earlier ones are written.", minimum=1, maximum=16
     )
     retry_first_s: float = setting(
         0.5,

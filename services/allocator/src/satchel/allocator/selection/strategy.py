@@ -29,9 +29,9 @@ class Strategy(Protocol):
         """Choose and spend; every item of the pool comes back as a choice or as a rejection."""
 
 
-def allowed_forms(candidate: Candidate, tuning: Tuning) -> list[Form]:
-    """Return the forms that the settings allow and the candidate has, longest first."""
-    return [form for form in tuning.forms if _has(candidate, form)]
+def allowed_forms(candidate: Candidate, tuning: Tuning) -> Iterator[Form]:
+    """Yield the forms that the settings allow and the candidate has, longest first."""
+    return (form for form in tuning.forms if _has(candidate, form))
 
 
 def payable_forms(candidate: Candidate, purse: Purse, tuning: Tuning) -> Iterator[tuple[Form, int]]:
@@ -81,6 +81,4 @@ def buy(item: Scored, form: Form, purse: Purse, score: float) -> Choice:
 def _has(candidate: Candidate, form: Form) -> bool:
     if form is Form.EXCERPT:
         return candidate.excerpt is not None
-    return form is not Form.FINGERPRINT or (
-        bool(candidate.fingerprint) and not candidate.fingerprint.isspace()
-    )
+    return form is not Form.FINGERPRINT or bool(candidate.facts.strip())

@@ -13,7 +13,7 @@ class Top:
         choices: list[Choice] = []
         rejections: list[Rejection] = []
         for item in pool.items:
-            form = next(iter(allowed_forms(item.candidate, terms.tuning)), None)
+            form = next(allowed_forms(item.candidate, terms.tuning), None)
             if (
                 form is None
                 or (form is Form.VERBATIM and purse.certainly_too_dear(item.candidate, purse.left))

@@ -588,6 +588,8 @@ class Memory(_message.Message):
     EMBEDDING_FIELD_NUMBER: _builtins.int
     CAUSAL_LINKS_FIELD_NUMBER: _builtins.int
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
+    GIVEN_TAGS_FIELD_NUMBER: _builtins.int
+    TYPE_DECLARED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id of the memory: a UUID of version 7. The one id by which every door knows it."""
     project: _builtins.str
@@ -626,6 +628,10 @@ class Memory(_message.Message):
     """Tokens of `content` by `cl100k_base`; the same as `token_costs.verbatim`,
     under the name that clients of MIRA read.
     """
+    type_declared: _builtins.bool
+    """Whether the writer declared the type; else it was inferred, and a new text
+    may change it.
+    """
     @_builtins.property
     def component(self) -> Global___Component:
         """Typed fields, for a memory of a component."""
@@ -662,6 +668,10 @@ class Memory(_message.Message):
     def causal_links(self) -> _containers.RepeatedCompositeFieldContainer[Global___CausalLink]:
         """Links to other memories, sorted by id."""
 
+    @_builtins.property
+    def given_tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Those of `tags` that the writer gave; the others are derived from the text."""
+
     def __init__(
         self,
         *,
@@ -692,10 +702,12 @@ class Memory(_message.Message):
         embedding: Global___EmbeddingState.ValueType = ...,
         causal_links: _abc.Iterable[Global___CausalLink] | None = ...,
         token_count: _builtins.int = ...,
+        given_tags: _abc.Iterable[_builtins.str] | None = ...,
+        type_declared: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["component", b"component", "created_at", b"created_at", "fingerprint", b"fingerprint", "metadata", b"metadata", "occurred_at", b"occurred_at", "token_costs", b"token_costs", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["causal_links", b"causal_links", "component", b"component", "content", b"content", "created_at", b"created_at", "embedding", b"embedding", "fingerprint", b"fingerprint", "id", b"id", "metadata", b"metadata", "occurred_at", b"occurred_at", "path", b"path", "project", b"project", "revision", b"revision", "room", b"room", "sensitivity", b"sensitivity", "session_id", b"session_id", "session_order", b"session_order", "source", b"source", "state", b"state", "summary", b"summary", "tags", b"tags", "title", b"title", "token_costs", b"token_costs", "token_count", b"token_count", "type", b"type", "updated_at", b"updated_at", "version", b"version", "wing", b"wing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["causal_links", b"causal_links", "component", b"component", "content", b"content", "created_at", b"created_at", "embedding", b"embedding", "fingerprint", b"fingerprint", "given_tags", b"given_tags", "id", b"id", "metadata", b"metadata", "occurred_at", b"occurred_at", "path", b"path", "project", b"project", "revision", b"revision", "room", b"room", "sensitivity", b"sensitivity", "session_id", b"session_id", "session_order", b"session_order", "source", b"source", "state", b"state", "summary", b"summary", "tags", b"tags", "title", b"title", "token_costs", b"token_costs", "token_count", b"token_count", "type", b"type", "type_declared", b"type_declared", "updated_at", b"updated_at", "version", b"version", "wing", b"wing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,33 @@
+"""The check of the database file, beside a running Satchel or without one."""
+
+from satchel.cli.actions.checks import Check, fail, ok
+from satchel.gateway.data_folder import DataFolder
+from satchel.store.adapters.sqlite.connection import Options, open_connection
+from satchel.store.errors import StoreUnavailable
+
+_REMEDY = (
+    "Stop Satchel, copy the data folder aside, and import your last export into a new folder; "
+    "what can still be read can be exported from the copy."
+)
+
+
+async def check_database(folder: DataFolder) -> Check:
+    """Read the whole database and check its structure, its indexes and its references.
+
+    Source: https://www.sqlite.org/pragma.html, integrity_check and foreign_key_check.
+    """
+    try:
+        connection = await open_connection(Options(path=folder.database), read_only=True)
+        try:
+            found = await connection.run(lambda raw: raw.execute("PRAGMA integrity_check(3)").fetchall())
+            loose = await connection.run(lambda raw: raw.execute("PRAGMA foreign_key_check").fetchall())
+        finally:
+            await connection.close()
+    except StoreUnavailable as error:
+        return fail("database", f"{folder.database} cannot be read. {error.message}", _REMEDY)
+    if found != [("ok",)]:
+        return fail("database", f"It is damaged: {found[0][0]}.", _REMEDY)
+    if loose:
+        return fail("database", f"{len(loose)} rows refer to rows that are not there.", _REMEDY)
+    mebibytes = folder.database.stat().st_size / 2**20
+    return ok("database", f"integrity checked, {mebibytes:,.1f} MiB")

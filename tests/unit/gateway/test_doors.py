@@ -1,0 +1,131 @@
+import json
+from typing import Any
+
+import pytest
+from satchel.gateway.errors import BodyTooLarge, HostRefused, RouteNotFound, VerbNotAllowed, WrongContentType
+from satchel.gateway.mcp.frames import mend
+from satchel.gateway.problems import problem_of, status_of
+from satchel.gateway.settings import PREFIX, GatewaySettings
+from satchel.gateway.transcoder.descriptors import load_contract
+from satchel.gateway.transcoder.json_text import MalformedJson
+from satchel.gateway.transcoder.routes import RouteTable
+from satchel.runtime.errors import (
+    Cancelled,
+    Code,
+    DeadlineExceeded,
+    InternalError,
+    InvalidRequest,
+    Overloaded,
+    PeerUnavailable,
+    PermissionDenied,
+    RemoteError,
+    ServiceError,
+    Unauthenticated,
+    Unimplemented,
+    Violation,
+)
+from satchel.runtime.settings import SettingsError, load
+
+
+def remote(code: Code, reason: str) -> RemoteError:
+    return RemoteError("It failed.", code=code, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (MalformedJson("It is not JSON", "send JSON"), 400),
+        (Unauthenticated(), 401),
+        (PermissionDenied("No."), 403),
+        (HostRefused("Host"), 403),
+        (RouteNotFound("/x"), 404),
+        (remote(Code.NOT_FOUND, "ERROR_REASON_MEMORY_NOT_FOUND"), 404),
+        (VerbNotAllowed("PATCH", ("GET",)), 405),
+        (remote(Code.ALREADY_EXISTS, "ERROR_REASON_PATH_TAKEN"), 409),
+        (remote(Code.ABORTED, "ERROR_REASON_VERSION_MISMATCH"), 409),
+        (remote(Code.FAILED_PRECONDITION, "ERROR_REASON_REQUEST_ID_REUSED"), 409),
+        (BodyTooLarge(10), 413),
+        (WrongContentType(), 415),
+        (InvalidRequest.of("wing", "ERROR_REASON_FIELD_REQUIRED", "wing is required."), 422),
+        (Overloaded(queue="q", limit=1), 429),
+        (Cancelled(), 499),
+        (InternalError(), 500),
+        (Unimplemented(), 501),
+        (PeerUnavailable(), 503),
+        (DeadlineExceeded(), 504),
+        (remote(Code.RESOURCE_EXHAUSTED, "ERROR_REASON_STORE_FULL"), 507),
+    ],
+)
+def test_every_kind_of_error_has_its_status(error: ServiceError, status: int) -> None:
+    assert status == status_of(error) == problem_of(error, "").status
+    json.dumps(problem_of(error, "").body)
+
+
+def test_every_code_but_ok_has_a_status() -> None:
+    for code in Code:
+        if code is not Code.OK:
+            assert 400 <= status_of(remote(code, "ERROR_REASON_X")) <= 599
+
+
+def test_a_remote_violation_gets_its_parts_from_the_metadata() -> None:
+    error = RemoteError(
+        "wing is required: set wing.",
+        code=Code.INVALID_ARGUMENT,
+        reason="ERROR_REASON_FIELD_REQUIRED",
+        metadata={"field": "wing", "limit": "required", "remedy": "set wing"},
+        violations=[
+            Violation("wing", "ERROR_REASON_FIELD_REQUIRED", "wing is required: set wing."),
+            Violation("content", "ERROR_REASON_FIELD_REQUIRED", "content is required: set content."),
+        ],
+    )
+
+    violations: Any = problem_of(error, "t").body["violations"]
+
+    assert [(one["field"], one.get("remedy")) for one in violations] == [
+        ("wing", "set wing"),
+        ("content", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (rb'{"a":"\ud83d\ude00"}', rb'{"a":"\ud83d\ude00"}'),
+        (rb'{"a":"\ud83d"}', rb'{"a":"\u0000"}'),
+        (rb'{"a":"\ude00\ud83d x"}', rb'{"a":"\u0000\u0000 x"}'),
+        (rb'{"a":"\\ud83d"}', rb'{"a":"\\ud83d"}'),
+        (rb'{"a":"\\\uD83D"}', rb'{"a":"\\\u0000"}'),
+        (b"plain", b"plain"),
+    ],
+)
+def test_only_halves_of_surrogate_pairs_are_mended(frame: bytes, expected: bytes) -> None:
+    assert expected == mend(frame)
+
+
+def test_an_address_that_others_reach_is_refused_unless_asked_for() -> None:
+    with pytest.raises(SettingsError, match="OPEN_TO_NETWORK"):
+        load(GatewaySettings, PREFIX, {f"{PREFIX}_HTTP_ADDRESS": "192.0.2.1:8080"})
+
+    opened = {f"{PREFIX}_HTTP_ADDRESS": "192.0.2.1:8080", f"{PREFIX}_OPEN_TO_NETWORK": "true"}
+    assert (
+        load(GatewaySettings, PREFIX, opened).host,
+        load(GatewaySettings, PREFIX, opened).port,
+    ) == ("192.0.2.1", 8080)
+
+
+def test_loopback_is_known_by_name_and_in_both_versions_of_ip() -> None:
+    for address in ("localhost:1", "127.0.0.9:1", "[::1]:1"):
+        assert GatewaySettings(http_address=address).is_loopback
+    with pytest.raises(SettingsError, match="host:port"):
+        _ = GatewaySettings(http_address="localhost:none").port
+
+
+def test_a_path_finds_its_place_and_its_fields() -> None:
+    table = RouteTable(load_contract())
+
+    place, fields = table.find("/api/v1/memories/T0:abc") or (None, {})
+
+    assert place is not None
+    assert ({"id": "T0:abc"}, {"GET", "PUT", "DELETE"}) == (fields, set(place.routes))
+    assert table.find("/api/v1/memories/") is None
+    assert table.find("/api/v1/memories/a/b") is None
