@@ -178,14 +178,14 @@ def make_corpus(arguments: argparse.Namespace) -> Corpus:
     """Return the corpus that the command line asks for."""
     rng = np.random.default_rng(7)
     if arguments.texts is None:
-        vectors, asked = synthetic(arguments.count, 2 * arguments.queries, rng)
+        vectors, asked = synthetic(arguments.count, 3 * arguments.queries, rng)
     else:
         base, asked = asyncio.run(embedded(arguments.texts))
         vectors = noisy(base, arguments.count, rng)
         asked = asked[rng.permutation(len(asked))]
     kmeans = faiss.Kmeans(vectors.shape[1], TOPICS, niter=8, seed=3, spherical=True)
     kmeans.train(vectors[: 100 * TOPICS])
-    queries, earlier = asked[: arguments.queries], asked[arguments.queries : 2 * arguments.queries]
+    queries, earlier = asked[: arguments.queries], asked[arguments.queries : 3 * arguments.queries]
     return Corpus(vectors, queries.copy(), earlier.copy(), kmeans.index.search(vectors, 1)[1][:, 0])
 
 

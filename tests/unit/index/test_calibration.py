@@ -21,9 +21,23 @@ class ShortSightedGraph(NumpyGraph):
 
 
 def test_breadth_is_the_least_that_finds_the_neighbours_of_the_queries() -> None:
-    assert measure_breadth(NumpyGraph(ROWS), QUERIES, NumpyLibrary(), ef_search=100) == 100
-    assert measure_breadth(ShortSightedGraph(180), QUERIES, NumpyLibrary(), ef_search=100) == 200
+    assert (
+        measure_breadth(NumpyGraph(ROWS), QUERIES, NumpyLibrary(), ef_search=100, stop=lambda: False) == 100
+    )
+    assert (
+        measure_breadth(ShortSightedGraph(190), QUERIES, NumpyLibrary(), ef_search=100, stop=lambda: False)
+        == 200
+    )
 
 
 def test_breadth_has_an_upper_limit() -> None:
-    assert measure_breadth(ShortSightedGraph(10_000), QUERIES, NumpyLibrary(), ef_search=100) == 800
+    assert (
+        measure_breadth(ShortSightedGraph(10_000), QUERIES, NumpyLibrary(), ef_search=100, stop=lambda: False)
+        == 800
+    )
+
+
+def test_measuring_ends_when_told_to() -> None:
+    stopped = measure_breadth(NumpyGraph(ROWS), QUERIES, NumpyLibrary(), ef_search=100, stop=lambda: True)
+
+    assert stopped is None

@@ -205,7 +205,7 @@ async def test_breadth_of_walks_is_measured_with_the_queries_that_come() -> None
     feed = FakeFeed([upsert(n + 1, f"m{n}", row[None]) for n, row in enumerate(rows)])
     async with running(feed) as built:
         await current(built, 200)
-        for row in rows[:64]:
+        for row in rows[:128]:
             await built.engine.search(Query(row))
         await until(lambda: built.board.view.projects["default"][-1].view.breadth > 0)
         answer = await built.engine.search(dataclasses.replace(QUERY, top_k=3))

@@ -204,6 +204,20 @@ def test_json_numbers_must_be_finite() -> None:
     assert only(message).reason == PREFIX + "FIELD_OUT_OF_RANGE"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "nanos"), [(-62_135_596_801, 0), (253_402_300_800, 0), (0, -1), (0, 1_000_000_000)]
+)
+def test_times_outside_of_the_calendar_are_refused(seconds: int, nanos: int) -> None:
+    message = Sample(words=["a", "b"], time={"seconds": seconds, "nanos": nanos})
+
+    assert (only(message).field, only(message).reason) == ("time", PREFIX + "FIELD_OUT_OF_RANGE")
+
+
+def test_first_and_last_time_of_the_calendar_pass() -> None:
+    for seconds in (-62_135_596_800, 253_402_300_799):
+        validate(Sample(words=["a", "b"], time={"seconds": seconds, "nanos": 999_999_999}))
+
+
 def test_violations_are_bounded() -> None:
     found = violations_of(Sample(words=["long"] * 1000))
 

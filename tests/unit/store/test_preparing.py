@@ -31,12 +31,12 @@ def test_an_inferred_type_is_not_declared() -> None:
     assert (declared.type, declared.declared) == (MemoryType.FACT, True)
 
 
-def test_an_exported_memory_keeps_what_was_declared_and_given_apart_from_what_was_derived() -> None:
+def test_of_mixed_tags_and_types_those_that_the_text_gives_count_as_derived() -> None:
     first = prepare(replace(NEW, tags=("Own Tag",)), STAMP)
-    again = prepare(replace(NEW, type=first.type, tags=first.tags, exported=True), STAMP)
+    again = prepare(replace(NEW, type=first.type, tags=first.tags, mixed=True), STAMP)
 
     assert (again.declared, again.given_tags, again.tags) == (False, ("own tag",), first.tags)
-    assert prepare(replace(NEW, type=MemoryType.FACT, exported=True), STAMP).declared
+    assert prepare(replace(NEW, type=MemoryType.FACT, mixed=True), STAMP).declared
 
 
 def test_tags_are_lower_case_single_spaced_unique_and_sorted() -> None:

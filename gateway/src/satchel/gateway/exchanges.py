@@ -68,7 +68,7 @@ def open_exchange(
         span = stack.enter_context(telemetry.server_span(name, attributes)) if telemetry.is_active() else None
         yield Exchange(
             trace_id=telemetry.current_trace_id(),
-            project=carrier.get(PROJECT_HEADER, ""),
+            project=_utf8(carrier.get(PROJECT_HEADER, "")),
             span=span,
             collector=collector,
         )
@@ -80,6 +80,14 @@ _CARRIED = ("traceparent", "tracestate", AUTHORIZATION, TRACE_DEMAND)
 def _is_metadata(text: str) -> bool:
     """Say whether gRPC can carry a value: printable ASCII."""
     return bool(text) and text.isascii() and text.isprintable()
+
+
+def _utf8(text: str) -> str:
+    """Return what a header says whose bytes are UTF-8; HTTP servers read them as Latin-1."""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
 
 
 def _ambient() -> Context | None:

@@ -6,12 +6,12 @@ import grpc
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.cli.actions.checks import Check, fail, ok, warn
+from satchel.cli.actions.status import settled_status
 from satchel.cli.connect import open_clients
 from satchel.cli.place import Place
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.status import to_service_error
 
-_TIMEOUT_S = 15.0
 _MUCH_LAG = 1000
 
 
@@ -20,7 +20,7 @@ async def check_services(place: Place) -> Sequence[Check]:
     try:
         async with open_clients(place) as clients:
             request = pb.GetStatusRequest(project=place.project)
-            status = await clients.allocator.GetStatus(request, timeout=_TIMEOUT_S)
+            status = await settled_status(clients, request)
     except (ServiceError, grpc.aio.AioRpcError, OSError) as error:
         message = to_service_error(error).message if not isinstance(error, OSError) else str(error)
         remedy = "Run 'satchel up' and read its log; set SATCHEL_LOG_LEVEL=DEBUG for more of it."

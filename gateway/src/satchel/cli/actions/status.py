@@ -1,5 +1,8 @@
 """What the command status does."""
 
+import asyncio
+import time
+
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.cli.output import write_json, write_line
 from satchel.cli.place import Place, Show
@@ -7,6 +10,10 @@ from satchel.cli.session import request, run
 from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder, Owner
 from satchel.gateway.transcoder import codec
+
+_TIMEOUT_S = 15.0
+_SETTLE_S = 5.0
+_PAUSE_S = 0.1
 
 
 def status(place: Place, show: Show) -> None:
@@ -16,13 +23,26 @@ def status(place: Place, show: Show) -> None:
     owner = folder.owner() if not place.url and folder.path.is_dir() and folder.is_owned() else None
 
     async def work(clients: Clients) -> pb.GetStatusResponse:
-        return await clients.allocator.GetStatus(message)
+        return await settled_status(clients, message)
 
     answer = run(place, show, "status", work)
     if show.as_json:
         write_json(codec.encode(answer))
     else:
         write_line(format_status(answer, _where(place, folder, owner)))
+
+
+async def settled_status(clients: Clients, message: pb.GetStatusRequest) -> pb.GetStatusResponse:
+    """Return the status; of a Satchel that has just started, once its index follows the store.
+
+    Waits at most `_SETTLE_S`: an index that rebuilds itself takes longer, and that is worth telling.
+    """
+    deadline = time.monotonic() + _SETTLE_S
+    while True:
+        answer = await clients.allocator.GetStatus(message, timeout=_TIMEOUT_S)
+        if answer.index.state == "ready" or answer.uptime > _SETTLE_S or time.monotonic() > deadline:
+            return answer
+        await asyncio.sleep(_PAUSE_S)
 
 
 def _where(place: Place, folder: DataFolder, owner: Owner | None) -> str:
@@ -48,5 +68,5 @@ def format_status(answer: pb.GetStatusResponse, where: str) -> str:
         "database": f"{answer.database_bytes / 2**20:,.1f} MiB, revision {answer.revision:,}",
         "models": ", ".join(answer.models) or "none",
     }
-    rows.update({part.name: f"FAULT: {part.detail}" for part in answer.parts if not part.healthy})
+    rows.update({f"! {part.name}": part.detail for part in answer.parts if not part.healthy})
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())

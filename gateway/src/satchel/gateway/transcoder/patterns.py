@@ -13,7 +13,7 @@ def form_of(rules: options_pb2.FieldRules) -> str:
     """Return the expression that a whole non-empty text must match; empty if none is asked for."""
     if rules.pattern:
         return rules.pattern
-    known = value_checks._FORMATS.get(rules.format)  # noqa: SLF001  # the one place where formats are defined
+    known = value_checks.FORMATS.get(rules.format)
     return known[0] if known else ""
 
 

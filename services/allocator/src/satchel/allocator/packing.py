@@ -22,26 +22,28 @@ class BlockCounts:
     def __init__(self, count: Count, capacity: int) -> None:
         self.count = count
         self._capacity = capacity
-        self._kept: OrderedDict[tuple[object, ...], int] = OrderedDict()
+        self._kept: OrderedDict[object, int] = OrderedDict()
 
     def of(self, candidate: Candidate, form: Form) -> int:
         """Return the exact tokens of the block that shows the candidate in the form."""
         if not candidate.version:
             return self.count(block(candidate, form))
-        key = (
-            candidate.id,
-            candidate.version,
-            form,
-            candidate.excerpt if form is Form.EXCERPT else None,
-        )
-        known = self._kept.get(key)
-        if known is None:
-            known = self._kept[key] = self.count(block(candidate, form))
-            if len(self._kept) > self._capacity:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(key)
-        return known
+        part = candidate.excerpt if form is Form.EXCERPT else None
+        key = (candidate.id, candidate.version, form, part)
+        # Each step is atomic, so that worker threads and the event loop may share the counts.
+        known = self._kept.pop(key, None)
+        return self._keep(key, self.count(block(candidate, form)) if known is None else known)
+
+    def of_piece(self, piece: str) -> int:
+        """Return the exact tokens of a short piece of framing."""
+        known = self._kept.get(piece)
+        return self._keep(piece, self.count(piece)) if known is None else known
+
+    def _keep(self, key: object, tokens: int) -> int:
+        self._kept[key] = tokens
+        if len(self._kept) > self._capacity:
+            self._kept.popitem(last=False)
+        return tokens
 
 
 class Purse:
@@ -56,7 +58,7 @@ class Purse:
         self.budget = budget
         self.with_wing = len({item.candidate.wing for item in items}) > 1
         self.fence: Fence = fence(_texts(items))
-        self.spent = counts.count(self.fence.opening) + counts.count(self.fence.closing)
+        self.spent = counts.of_piece(self.fence.opening) + counts.of_piece(self.fence.closing)
         self.empty_price = self.spent
         self._days: set[object] = set()
         self._years: set[int] = set()
@@ -132,7 +134,7 @@ class Purse:
         key = (day, with_year)
         known = self._headings.get(key)
         if known is None:
-            known = self._headings[key] = self._counts.count(heading_piece(day, with_year=with_year))
+            known = self._headings[key] = self._counts.of_piece(heading_piece(day, with_year=with_year))
         return known
 
 

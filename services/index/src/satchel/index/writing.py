@@ -25,7 +25,7 @@ from satchel.runtime.telemetry import span
 
 log = logging.getLogger(__name__)
 
-_QUERIES_PER_MEASURE = 4_096
+_QUERIES_PER_MEASURE = 65_536
 
 
 class Publication(Protocol):
@@ -186,8 +186,15 @@ class Writer:
                 return
             with span("satchel.index.measure", rows=graph.count):
                 breadth = await self._builds.run(
-                    measure_breadth, graph, queries, self._library, ef_search=self._ef_search
+                    measure_breadth,
+                    graph,
+                    queries,
+                    self._library,
+                    ef_search=self._ef_search,
+                    stop=self._stopping.is_set,
                 )
+            if breadth is None:
+                return
             await self._publish(partial(self._tune, catalog, segment, breadth, graph.count))
 
     def _tune(self, catalog: Catalog, segment: Segment, breadth: int, count: int) -> IndexView | None:

@@ -13,7 +13,12 @@ from satchel.api.options.v1 import options_pb2
 
 _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 _MEMORY_ID_PREFIX = r"(?:(?:[Tt]0|[Ff]0|[Vv]0|[Ff][Pp]|[Ii][Dd]):)?"
-_FORMATS: dict[int, tuple[str, str, str]] = {
+# Bounds of google.protobuf.Timestamp, in seconds since 1970; source: google/protobuf/timestamp.proto.
+EARLIEST_SECONDS = -62_135_596_800
+LATEST_SECONDS = 253_402_300_799
+NANOS_PER_SECOND = 1_000_000_000
+
+FORMATS: dict[int, tuple[str, str, str]] = {
     options_pb2.FORMAT_UUID: (
         _UUID,
         "must be a UUID",
@@ -107,8 +112,8 @@ def _form_check(rules: options_pb2.FieldRules) -> ValueCheck:
         remedy = _clause(rules.pattern_hint) or "use a value of that form"
         fault = _mismatch(f"must match {rules.pattern}", rules.pattern, remedy)
         forms.append((re.compile(rules.pattern), fault))
-    if rules.format in _FORMATS:
-        pattern, text, remedy = _FORMATS[rules.format]
+    if rules.format in FORMATS:
+        pattern, text, remedy = FORMATS[rules.format]
         forms.append((re.compile(pattern), _mismatch(text, options_pb2.Format.Name(rules.format), remedy)))
 
     def check(text: str) -> Fault | None:
@@ -157,8 +162,8 @@ def _bytes_check(rules: options_pb2.FieldRules) -> ValueCheck | None:
 
 
 def _message_check(full_name: str, limit: int) -> ValueCheck | None:
-    """Check the content of JSON-like messages, and the size of any message that has a limit."""
-    checks = [check for check in (_JSON_LIKE.get(full_name), _size_check(limit) if limit else None) if check]
+    """Check the content of Google's own messages, and the size of any message that has a limit."""
+    checks = [check for check in (_WELL_KNOWN.get(full_name), _size_check(limit) if limit else None) if check]
     if len(checks) < 2:  # noqa: PLR2004  # one check needs no loop
         return checks[0] if checks else None
     return lambda message: next((fault for check in checks if (fault := check(message))), None)
@@ -190,10 +195,17 @@ def _json_fault(value: Any) -> Fault | None:  # noqa: ANN401
             return None
 
 
-_JSON_LIKE: dict[str, ValueCheck] = {
+def _time_fault(message: Any) -> Fault | None:  # noqa: ANN401
+    if EARLIEST_SECONDS <= message.seconds <= LATEST_SECONDS and 0 <= message.nanos < NANOS_PER_SECOND:
+        return None
+    return _NO_TIME
+
+
+_WELL_KNOWN: dict[str, ValueCheck] = {
     "google.protobuf.Struct": _struct_fault,
     "google.protobuf.ListValue": _list_fault,
     "google.protobuf.Value": _json_fault,
+    "google.protobuf.Timestamp": _time_fault,
 }
 
 
@@ -226,6 +238,12 @@ _NOT_FINITE = Fault(
     "must hold finite numbers only",
     "use finite numbers",
     limit="finite",
+)
+_NO_TIME = Fault(
+    "ERROR_REASON_FIELD_OUT_OF_RANGE",
+    "must be a time from the year 1 to 9999, with nanos from 0 to 999999999",
+    "use a time in that range",
+    limit="0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z",
 )
 _BLANK = Fault(
     "ERROR_REASON_FIELD_BLANK",

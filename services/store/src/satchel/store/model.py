@@ -101,8 +101,8 @@ class NewMemory:
 
     ``metadata`` is a JSON object as text, empty for none. A type or room that is absent is derived. What an
     import keeps (``id``, ``created_at``, ``updated_at``, ``session_order``, ``version``, ``state``) is
-    empty, 0 or the default for a memory that is new. With ``exported`` the type and the tags come from a
-    stored memory: those that the text gives by itself count as derived, not as given.
+    empty, 0 or the default for a memory that is new. With ``mixed`` the type and the tags are those of a
+    stored memory, derived ones among them: what the text gives by itself counts as derived.
     """
 
     content: str
@@ -127,7 +127,7 @@ class NewMemory:
     session_order: int = 0
     version: int = 1
     state: MemoryState = MemoryState.ACTIVE
-    exported: bool = False
+    mixed: bool = False
 
 
 class Words(NamedTuple):

@@ -65,7 +65,7 @@ def _facts(text: str, new: NewMemory) -> tuple[Fingerprint, bool]:
     """Return the facts, and whether their type was declared."""
     if new.type is None:
         return extract(text), False
-    if new.exported and (inferred := extract(text)).type == new.type.name.lower():
+    if new.mixed and (inferred := extract(text)).type == new.type.name.lower():
         return inferred, False
     return extract(text, declared_type=new.type.name.lower()), True
 
@@ -73,7 +73,7 @@ def _facts(text: str, new: NewMemory) -> tuple[Fingerprint, bool]:
 def _tags(text: str, facts: Fingerprint, new: NewMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the given tags, and these with the derived ones; both sorted."""
     derived, given = set(normal_tags(tuple(tags(text, facts)))), set(normal_tags(new.tags))
-    if new.exported:
+    if new.mixed:
         given -= derived
     return tuple(sorted(given)), tuple(sorted(given | derived))
 

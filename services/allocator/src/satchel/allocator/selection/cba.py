@@ -45,6 +45,8 @@ def affordable_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form 
 
     A form dearer than the text gives way to the text, also where the published thresholds would not show it.
     """
+    if purse.is_hopeless(candidate):
+        return None
     called_for = _LADDER[: _steps(purse.left)]
     for form, _ in payable_forms(candidate, purse, tuning):
         if form in called_for or (

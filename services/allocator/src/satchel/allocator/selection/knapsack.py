@@ -27,14 +27,19 @@ class Knapsack:
         """Choose; see `Strategy`."""
         offers = _Offers(pool.items)
         taken: dict[int, Choice] = {}
+        waiting = [index for index, item in enumerate(pool.items) if item.relevance > 0]
         for patient in (True, False):
-            for index, item in enumerate(pool.items):
-                if index in taken or item.relevance <= 0 or purse.is_hopeless(item.candidate):
+            # What does not fit now may fit later, when another has paid for the heading of its day.
+            candidates, waiting = waiting, []
+            for index in candidates:
+                item = pool.items[index]
+                if purse.is_hopeless(item.candidate):
                     continue
                 form = best_form(item.candidate, purse, terms.tuning)
                 if form is None or (patient and offers.is_better_later(index, form, purse, terms.tuning)):
-                    continue
-                taken[index] = buy(item, form, purse, item.relevance)
+                    waiting.append(index)
+                else:
+                    taken[index] = buy(item, form, purse, item.relevance)
         choices = [_lengthened(taken[index], purse, terms.tuning) for index in sorted(taken)]
         return Selection(choices, [_left_out(item) for at, item in enumerate(pool.items) if at not in taken])
 

@@ -39,8 +39,6 @@ def payable_forms(candidate: Candidate, purse: Purse, tuning: Tuning) -> Iterato
 
     A form dearer than the text that it stands for is none of them.
     """
-    if purse.is_hopeless(candidate):
-        return
     for form in allowed_forms(candidate, tuning):
         if form is Form.VERBATIM:
             if purse.certainly_too_dear(candidate, purse.left):

@@ -53,6 +53,8 @@ def _plain(found: Memory) -> dict[str, Any]:
         "summary": found.summary,
         "content": found.content,
         "tags": found.tags,
+        "given_tags": found.given_tags,
+        "type_declared": found.declared,
         "session_id": found.session_id,
         "session_order": found.session_order,
         "sensitivity": found.sensitivity,

@@ -48,7 +48,11 @@ def _content(request: pb.ImportMemoriesRequest) -> NewMemory:
 
 
 def _exported(memory: memory_pb2.Memory) -> NewMemory:
-    """Decode a memory as an export gave it, under the limits of a new one."""
+    """Decode a memory as an export gave it, under the limits of a new one.
+
+    One that names neither given tags nor a declared type may come from an export without these fields:
+    the store then tells them from derived ones by the text, which gives the same where they were empty.
+    """
     request = pb.StoreMemoryRequest(
         **{name: getattr(memory, name) for name in _COPIED},
         component=memory.component if memory.HasField("component") else None,
@@ -64,11 +68,14 @@ def _exported(memory: memory_pb2.Memory) -> NewMemory:
     for name in ("session_order", "version"):
         if not 0 <= getattr(memory, name) < _LAST:
             raise _refused(f"memory.{name}", "OUT_OF_RANGE", f"Send a '{name}' of 0 or more.")
+    new = decoding.new_memory(request, "memory.")
+    tells_apart = memory.type_declared or bool(memory.given_tags)
     return replace(
-        decoding.new_memory(request, "memory."),
+        new,
         id=memory_id,
-        exported=True,
-        tags=_tags(memory),
+        type=new.type if memory.type_declared or not tells_apart else None,
+        tags=_tags(memory, "given_tags" if tells_apart else "tags"),
+        mixed=not tells_apart,
         created_at=decoding.time(memory, "created_at", "memory."),
         updated_at=decoding.time(memory, "updated_at", "memory."),
         session_order=memory.session_order,
@@ -77,16 +84,17 @@ def _exported(memory: memory_pb2.Memory) -> NewMemory:
     )
 
 
-def _tags(memory: memory_pb2.Memory) -> tuple[str, ...]:
-    """Return given and derived tags: more than a new memory may give, but each as short."""
-    for place, tag in enumerate(memory.tags):
+def _tags(memory: memory_pb2.Memory, name: str) -> tuple[str, ...]:
+    """Return the tags of a field: more than a new memory may give, but each as short."""
+    tags = tuple(getattr(memory, name))
+    for place, tag in enumerate(tags):
         if len(tag) > _LONGEST_TAG or "\0" in tag:
             raise _refused(
-                f"memory.tags[{place}]", "TOO_LONG", f"Send tags of at most {_LONGEST_TAG} code points."
+                f"memory.{name}[{place}]", "TOO_LONG", f"Send tags of at most {_LONGEST_TAG} code points."
             )
-    if len(memory.tags) > _MOST_TAGS:
-        raise _refused("memory.tags", "TOO_LONG", f"Send at most {_MOST_TAGS} tags.")
-    return tuple(memory.tags)
+    if len(tags) > _MOST_TAGS:
+        raise _refused(f"memory.{name}", "TOO_LONG", f"Send at most {_MOST_TAGS} tags.")
+    return tags
 
 
 def _check(request: pb.StoreMemoryRequest, prefix: str) -> None:
