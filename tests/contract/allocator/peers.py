@@ -171,17 +171,7 @@ class Memories(memory_rpc.MemoryServiceServicer):
         return memory_pb.BatchGetMemoriesResponse(
             memories=found,
             neighbors=neighbors,
-            vectors=[
-                memory_pb.MemoryVectors(
-                    memory_id=one.id,
-                    starts=[0],
-                    ends=[len(one.content)],
-                    vectors=embed(one.content).astype("<f4").tobytes(),
-                    dimension=DIMENSION,
-                )
-                for one in [*found, *neighbors]
-                if one.id not in self.world.pending
-            ],
+            vectors=[vectors_of(one) for one in [*found, *neighbors] if one.id not in self.world.pending],
         )
 
     async def GetStoreStatus(self, request: Any, context: Any) -> memory_pb.GetStoreStatusResponse:  # noqa: ANN401, ARG002, N802
@@ -190,6 +180,19 @@ class Memories(memory_rpc.MemoryServiceServicer):
             verbatim_count=len(self.world.memories), type_counts={"session_note": len(self.world.memories)}
         )
         return memory_pb.GetStoreStatusResponse(stats=stats, head_revision=8, database_bytes=4096)
+
+
+def vectors_of(one: memory_pb2.Memory) -> memory_pb.MemoryVectors:
+    """One passage a text; with the title ``passages``, the last sentence is a passage of its own."""
+    border = one.content.rindex(". ") + 2 if one.title == "passages" else len(one.content)
+    spans = [(0, border)] + [(border, len(one.content))] * (border < len(one.content))
+    return memory_pb.MemoryVectors(
+        memory_id=one.id,
+        starts=[start for start, _ in spans],
+        ends=[end for _, end in spans],
+        vectors=b"".join(embed(one.content[start:end]).astype("<f4").tobytes() for start, end in spans),
+        dimension=DIMENSION,
+    )
 
 
 def _neighbors(

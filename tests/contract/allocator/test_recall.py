@@ -275,3 +275,14 @@ async def test_a_silent_part_is_reported_and_fails_nothing(
     assert [one.healthy for one in reply.parts] == [False, False, False]
     assert not reply.HasField("stats")
     assert not reply.HasField("index")
+
+
+async def test_a_long_memory_is_shown_by_the_passage_that_matters(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    filler = "The weather was fine and nothing of note happened. " * 60
+    tail = "The vault password rotates every ninety days."
+    world.memories.append(memory(1, filler + tail, title="passages"))
+    reply = await allocator.Recall(pb.RecallRequest(query="how often vault password rotates", budget=200))
+    assert [one.mode for one in reply.memories] == [pb.RENDER_MODE_EXCERPT]
+    assert f"[excerpt of T0:{memory_id(1)}] {tail}" in reply.context

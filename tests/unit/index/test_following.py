@@ -249,3 +249,16 @@ async def test_empty_store_gives_no_hits_and_is_current() -> None:
         answer = await built.engine.search(dataclasses.replace(QUERY, filter=Filter(wings=("none",))))
 
     assert (answer.hits, answer.degraded, answer.model) == ((), False, None)
+
+
+async def test_memory_that_is_updated_again_and_again_is_found_at_every_moment() -> None:
+    feed = FakeFeed([upsert(1, "a", direction(0)), upsert(2, "b", direction(1))])
+    async with running(feed) as built:
+        await current(built, 2)
+        for revision in range(3, 300):
+            feed.add(upsert(revision, "a", direction(0), room=f"room{revision % 3}"))
+            answer = await built.engine.search(QUERY)
+            assert ids(answer.hits) == ["a", "b"]
+        answer = await built.engine.search(dataclasses.replace(QUERY, min_revision=299))
+
+    assert ids(answer.hits) == ["a", "b"]

@@ -65,10 +65,12 @@ class FetchedMemories:
         )
 
     def _excerpt(self, memory: memory_pb2.Memory, passage: int) -> Excerpt | None:
+        """Return where the passage stands in the text; `None` where the text is a single passage."""
         vectors = self._vectors.get(memory.id)
-        if vectors is None or passage < 0 or len(vectors.starts) < 2 or passage >= len(vectors.starts):  # noqa: PLR2004  # one passage is the whole
+        if vectors is None or not 0 <= passage < len(vectors.starts) or len(vectors.starts) == 1:
             return None
-        return Excerpt(vectors.starts[passage], vectors.ends[passage])
+        start, end = vectors.starts[passage], min(vectors.ends[passage], len(memory.content))
+        return Excerpt(start, end) if start < end else None
 
 
 def is_in_scope(memory: memory_pb2.Memory, scope: Scope) -> bool:

@@ -1,0 +1,58 @@
+"""One request is one trace, through every part, whichever way Satchel runs."""
+
+import base64
+from collections.abc import Sequence
+
+import httpx2
+
+from e2e.running import Running
+from satchel.runtime.trace_records import SpanRecord, decode_spans
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+PARENT_ID = "b7ad6b7169203331"
+HEADERS = {"satchel-trace": "1", "traceparent": f"00-{TRACE_ID}-{PARENT_ID}-01"}
+PACKAGE = "satchel.api."
+CALLS = {
+    "allocator.v1.AllocatorService/Recall",
+    "embedder.v1.EmbedderService/EmbedTexts",
+    "index.v1.IndexService/SearchVectors",
+    "store.v1.SearchService/SearchText",
+    "store.v1.MemoryService/BatchGetMemories",
+}
+
+
+def traced(satchel: Running, path: str, body: dict[str, object]) -> tuple[httpx2.Response, Sequence[SpanRecord]]:
+    """Send a request that asks for its spans."""
+    answer = httpx2.post(f"{satchel.http}/api/v1/{path}", json=body, headers=HEADERS)
+    assert answer.headers["satchel-trace-id"] == TRACE_ID
+    return answer, decode_spans(base64.b64decode(answer.headers["satchel-spans"]))
+
+
+def test_a_recall_is_one_tree_through_every_part(satchel: Running) -> None:
+    _, spans = traced(satchel, "memories/recall", {"query": "Who is allergic to walnuts?", "wing": "kitchen"})
+
+    known = {span.span_id for span in spans}
+    roots = [span for span in spans if span.parent_id not in known]
+    assert [PARENT_ID] == [span.parent_id for span in roots]
+    assert len(known) == len(spans)
+    by_id = {span.span_id: span for span in spans}
+    servers = {span.name.removeprefix(PACKAGE): span for span in spans if span.kind == "server"}
+    assert set(servers) >= CALLS
+    for name in CALLS:
+        caller = by_id[servers[name].parent_id]
+        assert ("client", name) == (caller.kind, caller.name.removeprefix(PACKAGE))
+
+
+def test_time_is_shown_where_it_is_spent(satchel: Running) -> None:
+    _, spans = traced(satchel, "memories/recall", {"query": "Which oven came last week?", "wing": "kitchen"})
+
+    names = {span.name for span in spans}
+    assert {"satchel.embedder.infer", "satchel.index.search", "satchel.store.search_text"} <= names
+
+
+def test_a_failed_call_has_its_status_on_both_sides(satchel: Running) -> None:
+    answer, spans = traced(satchel, "memories/recall", {"query": "x", "wing": "not a wing"})
+
+    assert 422 == answer.status_code
+    sides = [(span.kind, span.failure) for span in spans if span.name.endswith("AllocatorService/Recall")]
+    assert [("client", "INVALID_ARGUMENT"), ("server", "INVALID_ARGUMENT")] == sorted(sides)
