@@ -24,6 +24,7 @@ LONGEST_LIFE_S = 1.2
 SAMPLE = 12
 SNAPSHOT_EVERY = "5"  # changes; so that kills hit snapshots too
 CALL_LIMIT_S = 30.0
+ALMOST_THE_SAME = 0.99  # cosine of a text with itself, less rounding
 
 
 @dataclass(slots=True)
@@ -43,7 +44,9 @@ def write_until_killed(address: str, ledger: Ledger, writer: int, life: int) -> 
         memories = store_rpc.MemoryServiceStub(channel)
         try:
             for number in range(10_000):
-                text = f"Crate {life}-{writer}-{number} holds {chance.choice(WORDS)} and {chance.choice(WORDS)}."
+                text = (
+                    f"Crate {life}-{writer}-{number} holds {chance.choice(WORDS)} and {chance.choice(WORDS)}."
+                )
                 request = store_pb.StoreMemoryRequest(wing="crash", content=text)
                 answer = memories.StoreMemory(request, timeout=CALL_LIMIT_S)
                 with ledger.lock:
@@ -68,7 +71,23 @@ def delete_one(memories: store_rpc.MemoryServiceStub, ledger: Ledger, chance: ra
         ledger.deleted[memory_id] = text
 
 
-WORDS = "amber basalt cedar dahlia ember flint garnet hazel indigo jasper kelp linen marble nickel onyx".split()
+WORDS = [
+    "amber",
+    "basalt",
+    "cedar",
+    "dahlia",
+    "ember",
+    "flint",
+    "garnet",
+    "hazel",
+    "indigo",
+    "jasper",
+    "kelp",
+    "linen",
+    "marble",
+    "nickel",
+    "onyx",
+]
 
 
 def live_and_kill(data_dir: Path, ledger: Ledger, life: int, *, check: bool) -> list[str]:
@@ -149,16 +168,24 @@ def wait_for_index(channel: grpc.Channel, memories: store_rpc.MemoryServiceStub)
         status = memories.GetStoreStatus(store_pb.GetStoreStatusRequest(), timeout=CALL_LIMIT_S)
         applied = index.GetIndexStatus(index_pb.GetIndexStatusRequest(), timeout=CALL_LIMIT_S)
         caught_up = applied.applied_revision >= status.head_revision
-        if caught_up and applied.state == index_pb.INDEX_STATE_READY and not status.stats.pending_embedding_count:
+        if (
+            caught_up
+            and applied.state == index_pb.INDEX_STATE_READY
+            and not status.stats.pending_embedding_count
+        ):
             return
         time.sleep(0.05)
     raise TimeoutError("the index did not catch up")
 
 
 def found(allocator: allocator_rpc.AllocatorServiceStub, text: str) -> set[str]:
-    """Return the ids that a search for the text finds with a similarity of almost 1, or at all by its words."""
+    """Return the ids of the memories that a search for the text finds, and whose vectors match it."""
     request = allocator_pb.SearchMemoriesRequest(query=text, wing="crash", top_k=20)
-    return {row.id for row in allocator.SearchMemories(request, timeout=CALL_LIMIT_S).results if row.similarity > 0.99}  # noqa: PLR2004
+    return {
+        row.id
+        for row in allocator.SearchMemories(request, timeout=CALL_LIMIT_S).results
+        if row.similarity > 0.99
+    }
 
 
 def integrity(database: Path) -> str:
@@ -178,5 +205,3 @@ def run(data_dir: Path, kills: int) -> tuple[Ledger, list[str]]:
         if verdict != "ok":
             faults.append(f"life {life}: {verdict}")
     return ledger, faults
-
-

@@ -35,9 +35,14 @@ class Running:
     def cli(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run the command line against this Satchel."""
         given = ["--url", self.url] if self.url else ["--data-dir", str(self.data_dir)]
-        return subprocess.run(  # noqa: S603  # our own command
+        return subprocess.run(  # our own command
             [*COMMAND, *given, *arguments],
-            input=stdin, capture_output=True, text=True, timeout=300, check=False, encoding="utf-8",
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            encoding="utf-8",
         )
 
 
@@ -51,13 +56,18 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def process(arguments: list[str], data_dir: Path, environment: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def process(
+    arguments: list[str], data_dir: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run the command until the block ends, then stop it with SIGTERM; its log is `<data_dir>.log`."""
     environ = {**os.environ, "SATCHEL_LOG_FORMAT": "text", **(environment or {})}
     log = data_dir.with_suffix(".log").open("ab")
-    started = subprocess.Popen(  # noqa: S603  # our own command
+    started = subprocess.Popen(  # our own command
         [*COMMAND, "--data-dir", str(data_dir), *arguments],
-        stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env=environ,
     )
     try:
         yield started
@@ -113,5 +123,11 @@ def apart(data_dir: Path, environment: Mapping[str, str] | None = None) -> Itera
         wait_until_ready(f"http://{at['gateway']}", last)
         url = ",".join(f"{name}={at[name]}" for name in names[:-1])
         yield Running(
-            f"http://{at['gateway']}", at["allocator"], at["store"], at["index"], at["embedder"], data_dir, url
+            f"http://{at['gateway']}",
+            at["allocator"],
+            at["store"],
+            at["index"],
+            at["embedder"],
+            data_dir,
+            url,
         )

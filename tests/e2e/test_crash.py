@@ -14,6 +14,6 @@ FEWEST_WRITES = 100
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
     ledger, faults = crashing.run(tmp_path / "data", KILLS)
 
-    assert [] == faults
+    assert faults == []
     assert len(ledger.stored) + len(ledger.deleted) > FEWEST_WRITES
     assert ledger.deleted

@@ -78,40 +78,46 @@ def test_the_receipt_is_what_tiktoken_counts(satchel: Running) -> None:
 
 def test_a_client_reads_its_own_writes_and_never_what_it_deleted(satchel: Running) -> None:
     api = f"{satchel.http}/api/v1/memories"
-    stored = httpx2.post(api, json={"wing": "attic", "content": "The skylight key hangs behind the quartz lamp."})
+    stored = httpx2.post(
+        api, json={"wing": "attic", "content": "The skylight key hangs behind the quartz lamp."}
+    )
     question = {"query": "Where does the skylight key hang?", "wing": "attic", "budget": 200}
     before = httpx2.post(f"{api}/recall", json=question).json()
     deleted = httpx2.delete(f"{api}/T0:{stored.json()['id']}")
     after = httpx2.post(f"{api}/recall", json=question).json()
     found = httpx2.post(f"{api}/search", json={"query": "skylight key quartz", "wing": "attic"}).json()
 
-    assert [201, 204] == [stored.status_code, deleted.status_code]
+    assert [stored.status_code, deleted.status_code] == [201, 204]
     assert "quartz lamp" in before["context"]
-    assert ["", [], []] == [after["context"], after["memories"], found["results"]]
-    assert 404 == httpx2.get(f"{api}/{stored.json()['id']}").status_code
+    assert [after["context"], after["memories"], found["results"]] == ["", [], []]
+    assert httpx2.get(f"{api}/{stored.json()['id']}").status_code == 404
 
 
 def test_an_update_keeps_what_it_does_not_change(satchel: Running) -> None:
     api = f"{satchel.http}/api/v1/memories"
-    stored = httpx2.post(api, json={"wing": "yard", "content": "The well is nine metres deep.", "type": "decision"})
-    changed = httpx2.put(f"{api}/{stored.json()['id']}", json={"content": "The well is eleven metres deep."}).json()
+    stored = httpx2.post(
+        api, json={"wing": "yard", "content": "The well is nine metres deep.", "type": "decision"}
+    )
+    changed = httpx2.put(
+        f"{api}/{stored.json()['id']}", json={"content": "The well is eleven metres deep."}
+    ).json()
     search = {"query": "how deep is the well in metres", "wing": "yard"}
     found = httpx2.post(f"{api}/search", json=search).json()["results"]
 
-    assert ["decision", 2] == [changed["type"], changed["version"]]
+    assert [changed["type"], changed["version"]] == ["decision", 2]
     assert stored.json()["created_at"] == changed["created_at"]
-    assert ["The well is eleven metres deep."] == [row["content"] for row in found]
+    assert [row["content"] for row in found] == ["The well is eleven metres deep."]
 
 
 def test_an_export_imported_elsewhere_exports_the_same_lines(satchel: Running, tmp_path: Path) -> None:
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     elsewhere = [*COMMAND, "--data-dir", str(tmp_path / "elsewhere")]
-    assert 0 == satchel.cli("export", "--wing", "kitchen", "-o", str(first)).returncode
+    assert satchel.cli("export", "--wing", "kitchen", "-o", str(first)).returncode == 0
     for arguments in (["import", str(first)], ["export", "-o", str(second)]):
-        subprocess.run([*elsewhere, *arguments], check=True, capture_output=True, timeout=120)  # noqa: S603
+        subprocess.run([*elsewhere, *arguments], check=True, capture_output=True, timeout=120)
 
     kept = [comparable(line) for line in first.read_text(encoding="utf-8").splitlines()]
-    assert 8 == len(kept)
+    assert len(kept) == 8
     assert kept == [comparable(line) for line in second.read_text(encoding="utf-8").splitlines()]
 
 

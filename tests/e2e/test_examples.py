@@ -24,7 +24,7 @@ def run_example(name: str, interpreter: str, at: Running) -> str:
     text = (EXAMPLES / name).read_text(encoding="utf-8")
     addressed = text.replace("http://127.0.0.1:8080", at.http).replace("127.0.0.1:50051", at.allocator)
     assert addressed != text
-    done = subprocess.run(  # noqa: S603  # our own example
+    done = subprocess.run(  # our own example
         [interpreter, "-"], input=addressed, capture_output=True, text=True, check=True, timeout=60
     )
     return done.stdout

@@ -23,16 +23,21 @@ def inspector() -> str:
         pytest.skip("Node.js is not installed")
     program = HERE / "node_modules" / ".bin" / "mcp-inspector"
     if not program.exists():
-        subprocess.run([str(npm), "ci", "--no-progress"], cwd=HERE, check=True, capture_output=True, timeout=300)  # noqa: S603
+        subprocess.run(
+            [str(npm), "ci", "--no-progress"], cwd=HERE, check=True, capture_output=True, timeout=300
+        )
     return str(program)
 
 
 def call(inspector: str, target: list[str], tool: str, **arguments: str) -> dict[str, object]:
     """Call a tool through the Inspector's command line."""
     given = [word for name, value in arguments.items() for word in ("--tool-arg", f"{name}={value}")]
-    done = subprocess.run(  # noqa: S603  # a pinned program
+    done = subprocess.run(  # a pinned program
         [inspector, "--cli", *target, "--method", "tools/call", "--tool-name", tool, *given],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     result: dict[str, object] = json.loads(done.stdout)
@@ -62,6 +67,8 @@ def test_the_inspector_recalls_the_same_bytes_over_http(satchel: Running, inspec
 def test_the_inspector_recalls_the_same_bytes_over_stdio(satchel: Running, inspector: str) -> None:
     place = ["--url", satchel.url] if satchel.url else ["--data-dir", str(satchel.data_dir)]
 
-    result = call(inspector, [*COMMAND, *place, "mcp"], "mira_recall", query=QUESTION, wing="kitchen", budget="200")
+    result = call(
+        inspector, [*COMMAND, *place, "mcp"], "mira_recall", query=QUESTION, wing="kitchen", budget="200"
+    )
 
     assert expected(satchel) == text_of(result)

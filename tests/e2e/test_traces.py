@@ -21,7 +21,9 @@ CALLS = {
 }
 
 
-def traced(satchel: Running, path: str, body: dict[str, object]) -> tuple[httpx2.Response, Sequence[SpanRecord]]:
+def traced(
+    satchel: Running, path: str, body: dict[str, object]
+) -> tuple[httpx2.Response, Sequence[SpanRecord]]:
     """Send a request that asks for its spans."""
     answer = httpx2.post(f"{satchel.http}/api/v1/{path}", json=body, headers=HEADERS)
     assert answer.headers["satchel-trace-id"] == TRACE_ID
@@ -33,7 +35,7 @@ def test_a_recall_is_one_tree_through_every_part(satchel: Running) -> None:
 
     known = {span.span_id for span in spans}
     roots = [span for span in spans if span.parent_id not in known]
-    assert [PARENT_ID] == [span.parent_id for span in roots]
+    assert [span.parent_id for span in roots] == [PARENT_ID]
     assert len(known) == len(spans)
     by_id = {span.span_id: span for span in spans}
     servers = {span.name.removeprefix(PACKAGE): span for span in spans if span.kind == "server"}
@@ -53,6 +55,6 @@ def test_time_is_shown_where_it_is_spent(satchel: Running) -> None:
 def test_a_failed_call_has_its_status_on_both_sides(satchel: Running) -> None:
     answer, spans = traced(satchel, "memories/recall", {"query": "x", "wing": "not a wing"})
 
-    assert 422 == answer.status_code
+    assert answer.status_code == 422
     sides = [(span.kind, span.failure) for span in spans if span.name.endswith("AllocatorService/Recall")]
-    assert [("client", "INVALID_ARGUMENT"), ("server", "INVALID_ARGUMENT")] == sorted(sides)
+    assert sorted(sides) == [("client", "INVALID_ARGUMENT"), ("server", "INVALID_ARGUMENT")]

@@ -29,6 +29,7 @@ import faiss as _faiss
 import grpc
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.embedder.main import build as build_embedder
 from satchel.embedder.model import Role
 from satchel.embedder.settings import EmbedderSettings

@@ -35,7 +35,11 @@ def read_turns(path: Path) -> list[Turn]:
 
 def read_questions(path: Path) -> list[str]:
     """Read the questions of a LoCoMo file, in order."""
-    return [str(row["question"]) for sample in json.loads(path.read_text(encoding="utf-8")) for row in sample["qa"]]
+    return [
+        str(row["question"])
+        for sample in json.loads(path.read_text(encoding="utf-8"))
+        for row in sample["qa"]
+    ]
 
 
 def multiply(turns: Sequence[Turn], count: int) -> tuple[list[str], NDArray[np.int64]]:
@@ -45,7 +49,9 @@ def multiply(turns: Sequence[Turn], count: int) -> tuple[list[str], NDArray[np.i
     number, so that the vocabulary and the lengths stay real.
     """
     random = np.random.default_rng(SEED)
-    bases = np.concatenate([np.arange(len(turns)), random.integers(0, len(turns), max(0, count - len(turns)))])[:count]
+    bases = np.concatenate(
+        [np.arange(len(turns)), random.integers(0, len(turns), max(0, count - len(turns)))]
+    )[:count]
     others = random.integers(0, len(turns), count)
     texts = [turns[base].text for base in bases[: len(turns)]]
     for number in range(len(turns), count):

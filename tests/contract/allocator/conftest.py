@@ -2,6 +2,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 import pytest
+
 from satchel.allocator.main import build
 from satchel.allocator.settings import AllocatorSettings
 from satchel.api.allocator.v1.allocator_service_pb2_grpc import AllocatorServiceStub

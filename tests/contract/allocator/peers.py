@@ -6,6 +6,7 @@ from typing import Any
 
 import grpc
 import numpy as np
+
 from satchel.api.embedder.v1 import embedder_service_pb2 as embedder_pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as embedder_rpc
 from satchel.api.index.v1 import index_service_pb2 as index_pb

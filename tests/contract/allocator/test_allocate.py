@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import grpc
 import numpy as np
 import pytest
+
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.runtime.errors import Code
 from satchel.runtime.status import from_rpc_error

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 from satchel.runtime.errors import Code, RemoteError

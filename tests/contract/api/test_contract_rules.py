@@ -145,7 +145,9 @@ def test_every_error_class_names_a_published_reason() -> None:
     unknown = {
         cls.__name__: cls.reason
         for cls in all_error_classes()
-        if cls.__module__.startswith("satchel.") and "reason" in vars(cls) and cls.reason not in error_reason_pb2.ErrorReason.keys()
+        if cls.__module__.startswith("satchel.")
+        and "reason" in vars(cls)
+        and cls.reason not in set(error_reason_pb2.ErrorReason.keys())
     }
 
     assert unknown == {}

@@ -36,4 +36,4 @@ def test_every_local_link_of_the_documents_leads_somewhere() -> None:
         if not (page.parent / target).exists()
     ]
 
-    assert [] == broken
+    assert broken == []

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 from contract.gateway.fakes import World, open_world
+
 from satchel.gateway.rest.app import build_app
 from satchel.gateway.transcoder.descriptors import Contract, load_contract
 

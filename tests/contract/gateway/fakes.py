@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_grpc
 from satchel.api.store.v1 import memory_service_pb2 as store_pb

@@ -15,6 +15,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from satchel.api.allocator.v1 import allocator_service_pb2
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.options.v1 import options_pb2

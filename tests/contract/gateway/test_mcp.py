@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.main import HttpServer
 from satchel.gateway.mcp.server import HEALTH_TOOL, build_server

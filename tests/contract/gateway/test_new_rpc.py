@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from google.protobuf.message import Message
 from grpc_tools import protoc  # type: ignore[import-untyped]  # it has no stubs
+
 from satchel.gateway.clients import Clients
 from satchel.gateway.rest.app import build_app
 from satchel.gateway.transcoder.descriptors import Contract, load_contract, message_class

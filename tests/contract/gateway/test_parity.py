@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from contract.gateway.fakes import World
 from google.protobuf.descriptor import FieldDescriptor
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.mcp.server import ToolBox
 from satchel.gateway.mcp.tools import ROWS

@@ -4,6 +4,7 @@ import json
 import httpx2
 import pytest
 from contract.gateway.fakes import MemoryNotFound, World
+
 from satchel.runtime.errors import Overloaded
 from satchel.runtime.trace_records import decode_spans
 

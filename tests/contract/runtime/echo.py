@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 from google.protobuf.wrappers_pb2 import StringValue
+
 from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.telemetry import span
 

@@ -13,6 +13,7 @@ from contract.runtime.echo import SERVICE, Echo, EchoStub
 from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
+
 from satchel.api.store.v1 import change_service_pb2_grpc
 from satchel.runtime.errors import ShuttingDown
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer

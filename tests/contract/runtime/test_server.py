@@ -11,6 +11,7 @@ from contract.runtime.echo import SERVICE, Echo, EchoStub
 from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
 from satchel.runtime.channels import open_channel
 from satchel.runtime.errors import ShuttingDown
 from satchel.runtime.server import GrpcServer, serve_forever

@@ -8,6 +8,7 @@ import pytest
 from contract.runtime.transports import Opener, Reach
 from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2, status_pb2
+
 from satchel.runtime.errors import Code, InternalError, RemoteError, Unauthenticated
 from satchel.runtime.interceptors import Principal, current_principal
 from satchel.runtime.propagation import Metadatum, forward_from

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import grpc
 from contract.runtime.echo import Echo, EchoStub
+
 from satchel.runtime.channels import open_channel
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import Authenticator, default_chain

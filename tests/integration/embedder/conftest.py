@@ -2,6 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from satchel.embedder.adapters.packaged import packaged_model
 from satchel.embedder.adapters.source import ModelSource
 from satchel.embedder.engine import Engine

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from satchel.embedder.engine import Engine
 from satchel.embedder.errors import ModelMissing
 from satchel.embedder.main import build

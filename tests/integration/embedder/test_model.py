@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from satchel.embedder.adapters.packaged import packaged_model
 from satchel.embedder.adapters.source import ModelSource
 from satchel.embedder.engine import Engine

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 import grpc
 import numpy as np
 import pytest
+from unit.embedder.fakes import ScriptedSession, WordTokenizer, identity, vector_of_text
+
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.embedder.main import Model, build
 from satchel.embedder.settings import EmbedderSettings
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.status import from_rpc_error, from_rpc_status
-from unit.embedder.fakes import ScriptedSession, WordTokenizer, identity, vector_of_text
 
 TIMEOUT_S = 20.0
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.model import Allocation, Candidate, Ranked, Scored, StrategyName, Vectors
 from satchel.allocator.packing import BlockCounts

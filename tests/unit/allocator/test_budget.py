@@ -5,6 +5,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from satchel.allocator.model import Candidate, Excerpt, Form, MemoryType, Ranked, StrategyName
 from satchel.allocator.packing import BlockCounts, Purse
 from satchel.allocator.selection.strategy import cheapest

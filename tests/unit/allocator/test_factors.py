@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+
 from satchel.allocator.factors import Interplay, age, density, score
 from satchel.allocator.model import Candidate, Factor, FactorValues, MemoryType, Pool, Scored
 from satchel.allocator.tuning import FactorConstants, Tuning

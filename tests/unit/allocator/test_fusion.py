@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
 
 

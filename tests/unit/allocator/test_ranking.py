@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from satchel.allocator.collapse import collapse
 from satchel.allocator.expansion import centroid, clean, content_words, keywords, variants
 from satchel.allocator.neighbors import borrow

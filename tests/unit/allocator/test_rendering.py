@@ -2,6 +2,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from satchel.allocator.model import Candidate, Excerpt, Form, MemoryType
 from satchel.allocator.rendering import block, compose, fence
 from satchel.runtime.tokens import count_tokens

@@ -103,7 +103,7 @@ def test_services_find_each_other_without_settings(tmp_path: Path) -> None:
     found = environment("allocator", "", {}, DataFolder(tmp_path), {})
 
     assert found["SATCHEL_ALLOCATOR_LISTEN"] == DEFAULT_ADDRESSES["allocator"]
-    assert found["SATCHEL_ALLOCATOR_STORE_TARGET"] == DEFAULT_ADDRESSES["store"]
+    assert found["SATCHEL_ALLOCATOR_STORE"] == DEFAULT_ADDRESSES["store"]
 
 
 def test_the_command_line_wins_over_the_environment_and_that_over_defaults(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import numpy as np
+
 from satchel.embedder.engine import Engine
 from satchel.embedder.main import Model, build
 from satchel.embedder.model import Batch, Encoding, Frame, ModelIdentity, Role, Vectors

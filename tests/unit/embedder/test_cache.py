@@ -1,4 +1,5 @@
 import numpy as np
+
 from satchel.embedder.cache import VectorCache
 from satchel.embedder.model import Role
 

@@ -2,11 +2,12 @@ import asyncio
 
 import numpy as np
 import pytest
+from unit.embedder.fakes import ScriptedSession, running_engine, vector_of_text
+
 from satchel.embedder import lane
 from satchel.embedder.model import Priority, Role
 from satchel.embedder.settings import EmbedderSettings
 from satchel.runtime.errors import Overloaded, ShuttingDown
-from unit.embedder.fakes import ScriptedSession, running_engine, vector_of_text
 
 pytestmark = pytest.mark.timeout(10)
 

@@ -1,4 +1,5 @@
 import pytest
+
 from satchel.embedder.gate import Gate
 from satchel.runtime.errors import Code, Overloaded
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.embedder.fakes import encode_words
+
 from satchel.embedder.model import Encoding, Passage
 from satchel.embedder.passages import split
-from unit.embedder.fakes import encode_words
 
 
 def encode_characters(text: str) -> Encoding:

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from satchel.embedder.model import Pooling
 from satchel.embedder.pooling import mean_pool, merge_passages, normalise, pool
 

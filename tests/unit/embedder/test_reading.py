@@ -1,6 +1,7 @@
+from unit.embedder.fakes import HEAD, TAIL, WordTokenizer
+
 from satchel.embedder.model import Role, Span
 from satchel.embedder.reading import read, whole_text_spans
-from unit.embedder.fakes import HEAD, TAIL, WordTokenizer
 
 
 def test_short_texts_are_one_framed_row_each_in_order() -> None:

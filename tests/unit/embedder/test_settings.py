@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from satchel.embedder.model import Pooling
 from satchel.embedder.settings import PREFIX, EmbedderSettings
 from satchel.runtime.settings import SettingsError, load

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from satchel.runtime.deadlines import outgoing_timeout, remaining_s, set_remaining
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextvars import ContextVar
 
 import pytest
+
 from satchel.runtime.errors import Code, Overloaded, ShuttingDown
 from satchel.runtime.executor import BoundedExecutor
 

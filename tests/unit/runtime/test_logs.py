@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+
 from satchel.runtime.logs import setup_logs
 from satchel.runtime.telemetry import collect_trace, current_trace_id, span
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+
 from satchel.runtime.settings import Secret, SettingsError, describe, load, setting
 
 

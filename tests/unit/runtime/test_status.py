@@ -1,5 +1,6 @@
 import grpc
 import pytest
+
 from satchel.runtime.errors import Code, InvalidRequest, PeerUnavailable, RemoteError, ServiceError, Violation
 from satchel.runtime.status import (
     DETAILS_KEY,

@@ -3,6 +3,7 @@ import socket
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from satchel.runtime import tokens
 from satchel.runtime.tokens import EncodingName, RankFileError, count_in_pieces, count_tokens, encoding
 

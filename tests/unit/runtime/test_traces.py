@@ -6,6 +6,7 @@ import sys
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
 from satchel.runtime import telemetry
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.propagation import extract_context, trace_headers

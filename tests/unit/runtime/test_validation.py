@@ -8,6 +8,7 @@ from google.api import field_behavior_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, struct_pb2, timestamp_pb2
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 from google.protobuf.message import Message
+
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import InvalidRequest, Violation
 from satchel.runtime.validation import MAX_VIOLATIONS, validate, violations_of

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
+
 from satchel.gateway.clients import Clients
 from satchel.gateway.metrics import GatewayMetrics
 from satchel.gateway.transcoder.descriptors import Contract, Rpc

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from google.protobuf.message import Message
+
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc
 from satchel.api.index.v1 import index_service_pb2_grpc

@@ -16,6 +16,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+
 from satchel.runtime import telemetry
 from satchel.runtime.propagation import (
     AUTHORIZATION,

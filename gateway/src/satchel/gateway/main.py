@@ -8,15 +8,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Self
 
 import uvicorn
+from starlette.applications import Starlette
+
 from satchel.gateway.clients import Clients
 from satchel.gateway.rest.app import build_app
 from satchel.gateway.settings import PREFIX, GatewaySettings
 from satchel.runtime.channels import open_channel
-from satchel.runtime.logs import setup_logs
 from satchel.runtime.server import wait_for_signal
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
-from starlette.applications import Starlette
 
 _log = logging.getLogger("satchel.gateway")
 
@@ -110,7 +110,6 @@ async def serve(settings: GatewaySettings) -> None:
 def run() -> None:
     """Run the process: the entry point of the gateway's container."""
     settings = load(GatewaySettings, PREFIX)
-    setup_logs()
     shutdown = setup_telemetry("satchel-gateway")
     try:
         asyncio.run(serve(settings))
@@ -120,10 +119,10 @@ def run() -> None:
 
 async def _open_clients(settings: GatewaySettings, stack: AsyncExitStack) -> Clients:
     targets = {
-        "embedder": settings.embedder_target,
-        "index": settings.index_target,
-        "store": settings.store_target,
-        "allocator": settings.allocator_target,
+        "embedder": settings.embedder,
+        "index": settings.index,
+        "store": settings.store,
+        "allocator": settings.allocator,
     }
     return Clients(
         {

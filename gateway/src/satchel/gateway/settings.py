@@ -22,10 +22,10 @@ class GatewaySettings:
     max_body_bytes: int = setting(4 * 1024 * 1024, "Greatest size of a request's body.", minimum=1024)
     timeout_s: float = setting(30.0, "Seconds that a request may take.", minimum=0.1, maximum=3600)
     grace_s: float = setting(10.0, "Seconds that requests under way get when the gateway stops.", minimum=0)
-    embedder_target: str = setting("127.0.0.1:50051", "gRPC name of the embedder.")
-    index_target: str = setting("127.0.0.1:50052", "gRPC name of the index.")
-    store_target: str = setting("127.0.0.1:50053", "gRPC name of the store.")
-    allocator_target: str = setting("127.0.0.1:50054", "gRPC name of the allocator.")
+    embedder: str = setting("127.0.0.1:50061", "gRPC name of the embedder.")
+    index: str = setting("127.0.0.1:50062", "gRPC name of the index.")
+    store: str = setting("127.0.0.1:50063", "gRPC name of the store.")
+    allocator: str = setting("127.0.0.1:50064", "gRPC name of the allocator.")
 
     def __post_init__(self) -> None:
         """Refuse to serve the network by accident."""

@@ -38,15 +38,15 @@ _PEERS: Mapping[str, Mapping[str, str]] = {
     "index": {"store": "SATCHEL_INDEX_STORE"},
     "store": {"embedder": "SATCHEL_STORE_EMBEDDER"},
     "allocator": {
-        "embedder": "SATCHEL_ALLOCATOR_EMBEDDER_TARGET",
-        "index": "SATCHEL_ALLOCATOR_INDEX_TARGET",
-        "store": "SATCHEL_ALLOCATOR_STORE_TARGET",
+        "embedder": "SATCHEL_ALLOCATOR_EMBEDDER",
+        "index": "SATCHEL_ALLOCATOR_INDEX",
+        "store": "SATCHEL_ALLOCATOR_STORE",
     },
     "gateway": {
-        "embedder": "SATCHEL_GATEWAY_EMBEDDER_TARGET",
-        "index": "SATCHEL_GATEWAY_INDEX_TARGET",
-        "store": "SATCHEL_GATEWAY_STORE_TARGET",
-        "allocator": "SATCHEL_GATEWAY_ALLOCATOR_TARGET",
+        "embedder": "SATCHEL_GATEWAY_EMBEDDER",
+        "index": "SATCHEL_GATEWAY_INDEX",
+        "store": "SATCHEL_GATEWAY_STORE",
+        "allocator": "SATCHEL_GATEWAY_ALLOCATOR",
     },
 }
 

@@ -1,4 +1,6 @@
-"""Commands that look at Satchel itself: status, doctor."""
+"""Commands that look at Satchel itself: status, doctor, ping."""
+
+from typing import Annotated
 
 import typer
 
@@ -11,6 +13,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(status)
     app.command()(doctor)
+    app.command()(ping)
 
 
 def status(context: typer.Context, *, as_json: options.Json = False, trace: options.Trace = False) -> None:
@@ -26,3 +29,10 @@ def doctor(context: typer.Context, *, as_json: options.Json = False) -> None:
 
     if not action.doctor(place_of(context), as_json=as_json):
         raise typer.Exit(Exit.FAILED)
+
+
+def ping(address: Annotated[str, typer.Argument(help="gRPC address, host:port.")]) -> None:
+    """Exit with 0 when the gRPC server at the address serves; for health checks of containers."""
+    from satchel.cli.actions import ping as action  # noqa: PLC0415  # quick --help
+
+    action.ping(address)

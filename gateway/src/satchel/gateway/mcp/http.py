@@ -6,12 +6,13 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+
 from satchel.gateway.errors import BodyTooLarge, VerbNotAllowed
 from satchel.gateway.mcp.frames import mend
 from satchel.gateway.rest.limits import read_body
 from satchel.gateway.rest.responses import error_response
-from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
 
 
 class McpEndpoint:

@@ -19,6 +19,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
 from satchel.gateway.errors import UnknownTool

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import anyio
 from mcp.server.stdio import stdio_server
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
 from satchel.gateway.mcp.frames import mend

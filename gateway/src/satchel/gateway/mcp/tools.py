@@ -6,6 +6,7 @@ from typing import Final, TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor
 from mcp_types import Tool, ToolAnnotations
+
 from satchel.gateway.mcp import rendering
 from satchel.gateway.transcoder.descriptors import Contract, Rpc
 from satchel.gateway.transcoder.json_text import Json

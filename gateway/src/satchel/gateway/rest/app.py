@@ -4,6 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
 from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
@@ -20,13 +28,6 @@ from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, load_contract
 from satchel.gateway.transcoder.openapi import make_openapi
 from satchel.gateway.transcoder.routes import RouteTable
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 
 def build_app(

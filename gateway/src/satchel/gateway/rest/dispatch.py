@@ -5,6 +5,9 @@ import time
 from http import HTTPStatus
 
 from google.protobuf.message import Message
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
 from satchel.gateway.caller import Caller
 from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
 from satchel.gateway.exchanges import Exchange, open_exchange
@@ -13,8 +16,6 @@ from satchel.gateway.rest.responses import error_response, json_response, stampe
 from satchel.gateway.transcoder.encoding import encode, encode_field
 from satchel.gateway.transcoder.routes import Place, Route, RouteTable
 from satchel.runtime.errors import InternalError, ServiceError
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 
 _log = logging.getLogger("satchel.gateway.rest")
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Final, cast
 
 import swagger_ui_bundle
-from satchel.gateway.rest.fixed import get_route
-from satchel.gateway.transcoder.json_text import Json, dumps
-from satchel.gateway.transcoder.openapi import OpenApi
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
+
+from satchel.gateway.rest.fixed import get_route
+from satchel.gateway.transcoder.json_text import Json, dumps
+from satchel.gateway.transcoder.openapi import OpenApi
 
 _ASSETS: Final = Path(str(swagger_ui_bundle.swagger_ui_path))
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 
-from satchel.gateway.errors import VerbNotAllowed
-from satchel.gateway.exchanges import open_exchange
-from satchel.gateway.rest.responses import error_response, stamped
-from satchel.runtime.errors import ServiceError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
+
+from satchel.gateway.errors import VerbNotAllowed
+from satchel.gateway.exchanges import open_exchange
+from satchel.gateway.rest.responses import error_response, stamped
+from satchel.runtime.errors import ServiceError
 
 _ALLOWED = ("GET", "HEAD")
 

@@ -3,14 +3,15 @@
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from satchel.gateway.errors import BodyTooLarge, HostRefused, WrongContentType
 from satchel.gateway.rest.responses import error_response
 from satchel.gateway.transcoder.faults import wrong_type
 from satchel.gateway.transcoder.json_text import Json, loads
 from satchel.runtime.errors import InvalidRequest
-from starlette.datastructures import Headers
-from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 _JSON_TYPES = ("application/json", "text/json")

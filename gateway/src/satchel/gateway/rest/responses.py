@@ -1,10 +1,11 @@
 """JSON answers, of results and of errors, with the id of the trace."""
 
+from starlette.responses import Response
+
 from satchel.gateway.exchanges import SPANS_HEADER, TRACE_ID_HEADER, Exchange
 from satchel.gateway.problems import problem_of
 from satchel.gateway.transcoder.json_text import Json, dumps
 from satchel.runtime.errors import ServiceError
-from starlette.responses import Response
 
 JSON_TYPE = "application/json"
 

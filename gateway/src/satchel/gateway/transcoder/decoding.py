@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+
 from satchel.gateway.transcoder import faults
 from satchel.gateway.transcoder.descriptors import is_map, rules_of
 from satchel.gateway.transcoder.free_form import FREE_FORM, parse_object

@@ -13,6 +13,7 @@ from google.api import annotations_pb2, field_behavior_pb2, http_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
+
 from satchel.api.options.v1 import options_pb2
 
 _VERBS = ("get", "put", "post", "delete", "patch")

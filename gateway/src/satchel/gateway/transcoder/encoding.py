@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+
 from satchel.gateway.transcoder.descriptors import is_map
 from satchel.gateway.transcoder.json_text import Json
 from satchel.gateway.transcoder.words import words_of

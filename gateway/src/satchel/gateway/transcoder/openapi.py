@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
 from satchel.api.options.v1 import options_pb2
 from satchel.gateway.transcoder.descriptors import Contract, Rpc, is_required
 from satchel.gateway.transcoder.json_text import Json

@@ -1,6 +1,7 @@
 """Regular expressions of schemas, in the syntax shared by ECMA 262 and Python."""
 
 from google.protobuf.descriptor import Descriptor
+
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime import value_checks
 

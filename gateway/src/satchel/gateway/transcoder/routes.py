@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+
 from satchel.gateway.transcoder import faults
 from satchel.gateway.transcoder.decoding import decode
 from satchel.gateway.transcoder.descriptors import Contract, HttpRule, Rpc, message_class

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+
 from satchel.gateway.transcoder import faults
 from satchel.gateway.transcoder.descriptors import rules_of
 from satchel.gateway.transcoder.json_text import Json

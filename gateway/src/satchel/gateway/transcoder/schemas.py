@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
 from satchel.gateway.transcoder import patterns
 from satchel.gateway.transcoder.descriptors import Contract, is_map, is_required, rules_of
 from satchel.gateway.transcoder.json_text import Json

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from satchel.allocator.explaining import explain
 from satchel.allocator.model import (
     Allocation,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+
 from satchel.allocator.allocation import Order
 from satchel.allocator.collapse import collapsed
 from satchel.allocator.errors import DimensionMismatch, VectorMalformed

@@ -8,6 +8,7 @@ import re
 import unicodedata
 
 import numpy as np
+
 from satchel.allocator.model import Vectors
 
 _WORD = re.compile(r"\w+(?:[-'\u2019.@:/_]\w+)*")

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+
 from satchel.allocator.model import (
     MICROSECONDS_PER_SECOND,
     SECONDS_PER_DAY,

@@ -4,6 +4,7 @@ All arrays are float64 and have one entry a candidate. The order of candidates d
 """
 
 import numpy as np
+
 from satchel.allocator.model import Floats
 
 # Spread of cosines between a question and unrelated short texts under all-MiniLM-L6-v2: what a handful of

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
+
 from satchel.allocator.model import Candidate, Excerpt, MemoryType, Vectors
 from satchel.allocator.ports import Scope
 from satchel.allocator.ranking import Located

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 import grpc
+
 from satchel.allocator.engine import Engine
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.peers import connect
@@ -76,7 +77,7 @@ async def _serve(settings: AllocatorSettings) -> None:
         async with AsyncExitStack() as stack:
             embedder, index, store = [
                 await stack.enter_async_context(open_channel(target))
-                for target in (settings.embedder_target, settings.index_target, settings.store_target)
+                for target in (settings.embedder, settings.index, settings.store)
             ]
             built = await stack.enter_async_context(
                 build(settings, embedder_channel=embedder, index_channel=index, store_channel=store)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from satchel.allocator.model import Floats
 
 Place = tuple[str, int]

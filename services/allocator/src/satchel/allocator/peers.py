@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import grpc
 import numpy as np
+
 from satchel.allocator.loading import FetchedMemories
 from satchel.allocator.model import Vectors
 from satchel.allocator.ports import (

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.allocator.collapse import collapse
 from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
 from satchel.allocator.model import Floats, Fusion, Signals, ThresholdMethod, Vectors

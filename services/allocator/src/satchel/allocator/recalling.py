@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.model import Allocation, Ranked, Scored, StrategyName
 from satchel.allocator.packing import BlockCounts

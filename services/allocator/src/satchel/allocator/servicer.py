@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import grpc
+
 from satchel.allocator.decoding import allocate_order, recall_query, search_query
 from satchel.allocator.encoding import allocate_response, recall_response, search_response, status_response
 from satchel.allocator.engine import Engine
@@ -21,7 +22,7 @@ class AllocatorServicer(rpc.AllocatorServiceServicer):
         self._engine, self._settings, self._clock, self._version = engine, settings, clock, version
         self._started_us = clock()
 
-    async def Recall(  # noqa: N802  # the contract's name
+    async def Recall(  # the contract's name
         self,
         request: pb.RecallRequest,
         context: grpc.aio.ServicerContext[pb.RecallRequest, pb.RecallResponse],  # noqa: ARG002
@@ -30,7 +31,7 @@ class AllocatorServicer(rpc.AllocatorServiceServicer):
         query = recall_query(request, self._settings, self._clock())
         return recall_response(await self._engine.recall(query), query.now_us)
 
-    async def SearchMemories(  # noqa: N802  # the contract's name
+    async def SearchMemories(  # the contract's name
         self,
         request: pb.SearchMemoriesRequest,
         context: grpc.aio.ServicerContext[pb.SearchMemoriesRequest, pb.SearchMemoriesResponse],  # noqa: ARG002
@@ -39,7 +40,7 @@ class AllocatorServicer(rpc.AllocatorServiceServicer):
         found = await self._engine.search(search_query(request, self._settings))
         return search_response(found, request.max_content_length)
 
-    async def Allocate(  # noqa: N802  # the contract's name
+    async def Allocate(  # the contract's name
         self,
         request: pb.AllocateRequest,
         context: grpc.aio.ServicerContext[pb.AllocateRequest, pb.AllocateResponse],  # noqa: ARG002
@@ -48,7 +49,7 @@ class AllocatorServicer(rpc.AllocatorServiceServicer):
         ranked, order = allocate_order(request, self._settings)
         return allocate_response(await self._engine.allocate(ranked, order), order.terms.now_us)
 
-    async def GetStatus(  # noqa: N802  # the contract's name
+    async def GetStatus(  # the contract's name
         self,
         request: pb.GetStatusRequest,
         context: grpc.aio.ServicerContext[pb.GetStatusRequest, pb.GetStatusResponse],  # noqa: ARG002

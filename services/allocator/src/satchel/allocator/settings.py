@@ -13,10 +13,10 @@ PREFIX = "SATCHEL_ALLOCATOR"
 class AllocatorSettings:
     """Settings of one allocator. Defaults are what measured best, or what CBA publishes (docs/recall.md)."""
 
-    listen: str = setting("127.0.0.1:50054", "Address that the process of its own listens on.")
-    embedder_target: str = setting("127.0.0.1:50051", "Address of the embedder.")
-    index_target: str = setting("127.0.0.1:50052", "Address of the index.")
-    store_target: str = setting("127.0.0.1:50053", "Address of the store.")
+    listen: str = setting("127.0.0.1:50064", "Address that the process of its own listens on.")
+    embedder: str = setting("127.0.0.1:50061", "Address of the embedder.")
+    index: str = setting("127.0.0.1:50062", "Address of the index.")
+    store: str = setting("127.0.0.1:50063", "Address of the store.")
     peer_timeout_s: float = setting(
         10.0, "Seconds that one call of another service may take.", minimum=0.01, maximum=600
     )
@@ -25,7 +25,9 @@ class AllocatorSettings:
     )
     default_budget: int = setting(4000, "Tokens of a recall that names no budget.", minimum=1, maximum=100000)
     default_top_k: int = setting(10, "Results of a search that names no number.", minimum=1, maximum=1000)
-    strategy: StrategyName = setting(StrategyName.KNAPSACK, "Strategy of a recall that names none.")  # noqa: RUF009  # a declaration
+    strategy: StrategyName = setting(
+        StrategyName.KNAPSACK, "Strategy of a recall that names none."
+    )  # a declaration
     dense_depth: int = setting(100, "Memories asked of the index.", minimum=1, maximum=1000)
     lexical_depth: int = setting(100, "Memories asked of the search by words.", minimum=1, maximum=1000)
     max_candidates: int = setting(
@@ -37,7 +39,9 @@ class AllocatorSettings:
     neighbor_count: int = setting(
         1, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
     )
-    fusion: Fusion = setting(Fusion.STANDARD_SCORE, "How the rankings by meaning and words are joined.")  # noqa: RUF009  # a declaration
+    fusion: Fusion = setting(
+        Fusion.STANDARD_SCORE, "How the rankings by meaning and words are joined."
+    )  # a declaration
     rrf_k: int = setting(60, "Constant k of reciprocal rank fusion.", minimum=1, maximum=1000)
     lexical_weight: float = setting(
         1.0, "Weight of words against meaning, at the same spread.", minimum=0, maximum=100
@@ -55,7 +59,7 @@ class AllocatorSettings:
     duplicate_similarity: float = setting(
         0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.01, maximum=1
     )
-    threshold_method: ThresholdMethod | None = setting(  # noqa: RUF009  # the same
+    threshold_method: ThresholdMethod | None = setting(  # the same
         None, "How the threshold is found. Empty: iqr for cba, the floor alone for the other strategies."
     )
     threshold_floor: float = setting(0.15, "Least threshold.", minimum=0, maximum=1)

@@ -1,6 +1,7 @@
 """Where the relevance below which candidates are dropped lies."""
 
 import numpy as np
+
 from satchel.allocator.model import Floats, ThresholdMethod
 
 _FEW = 3

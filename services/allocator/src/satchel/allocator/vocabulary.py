@@ -1,6 +1,7 @@
 """The contract's words for the allocator's own: enums and times."""
 
 from google.protobuf.timestamp_pb2 import Timestamp
+
 from satchel.allocator.model import (
     MICROSECONDS_PER_SECOND,
     Factor,

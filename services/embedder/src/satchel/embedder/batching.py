@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+
 from satchel.embedder.model import Batch, TokenIds
 
 _FREE_PADDING_TOKENS = 8

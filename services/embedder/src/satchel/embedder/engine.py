@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 import numpy as np
+
 from satchel.embedder.cache import VectorCache
 from satchel.embedder.gate import Gate
 from satchel.embedder.lane import Lane

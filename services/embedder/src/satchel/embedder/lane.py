@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, islice
 
 import numpy as np
+
 from satchel.embedder.batching import Pending, pad, take_batch
 from satchel.embedder.model import TokenIds, Vectors
 from satchel.embedder.ports import Session

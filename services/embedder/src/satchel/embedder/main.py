@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
+
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.embedder.adapters.folder import folder_model
 from satchel.embedder.adapters.onnx import OnnxSession

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.embedder.model import Encoding, Passage
 
 # A sentence ends at a full stop, mark or ellipsis before white space, at an ideographic, Arabic or Indic

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.embedder.model import Pooling, Vectors
 
 _SMALLEST_NORM = 1e-12

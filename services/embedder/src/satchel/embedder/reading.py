@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
 from satchel.embedder.model import Encoding, Frame, Passage, Reading, Role, Span, TokenIds
 from satchel.embedder.passages import split
 from satchel.embedder.ports import Tokenizer

@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 
 import grpc
+
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.api.types.v1 import model_pb2
@@ -28,7 +29,7 @@ class EmbedderServicer(rpc.EmbedderServiceServicer):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def EmbedTexts(  # noqa: N802  # the contract's name
+    async def EmbedTexts(  # the contract's name
         self,
         request: pb.EmbedTextsRequest,
         context: grpc.aio.ServicerContext[pb.EmbedTextsRequest, pb.EmbedTextsResponse],  # noqa: ARG002
@@ -41,7 +42,7 @@ class EmbedderServicer(rpc.EmbedderServiceServicer):
         )
         return encode_embeddings(self._engine.identity, found)
 
-    async def EmbedStream(  # noqa: N802  # the contract's name
+    async def EmbedStream(  # the contract's name
         self,
         request_iterator: AsyncIterator[pb.EmbedStreamRequest],
         context: grpc.aio.ServicerContext[pb.EmbedStreamRequest, pb.EmbedStreamResponse],  # noqa: ARG002
@@ -50,7 +51,7 @@ class EmbedderServicer(rpc.EmbedderServiceServicer):
         async for request in request_iterator:
             yield await self._answer(request)
 
-    async def ListModels(  # noqa: N802  # the contract's name
+    async def ListModels(  # the contract's name
         self,
         request: pb.ListModelsRequest,  # noqa: ARG002
         context: grpc.aio.ServicerContext[pb.ListModelsRequest, pb.ListModelsResponse],  # noqa: ARG002

@@ -13,12 +13,12 @@ PREFIX = "SATCHEL_EMBEDDER"
 class EmbedderSettings:
     """Settings of one embedder. Without a folder it runs the packaged all-MiniLM-L6-v2."""
 
-    listen: str = setting("127.0.0.1:50051", "Address that the process of its own listens on.")
-    model_folder: Path | None = setting(  # noqa: RUF009  # a declaration, as dataclasses.field is
+    listen: str = setting("127.0.0.1:50061", "Address that the process of its own listens on.")
+    model_folder: Path | None = setting(  # a declaration, as dataclasses.field is
         None, "Folder of another model: model.onnx, tokenizer.json. Empty: the packaged all-MiniLM-L6-v2."
     )
     model_name: str = setting("", "Name of the model in the folder. Empty: the folder's name.")
-    pooling: Pooling | None = setting(  # noqa: RUF009  # the same
+    pooling: Pooling | None = setting(  # the same
         None, "Pooling of the model in the folder: mean or cls. Empty: as 1_Pooling/config.json says."
     )
     max_tokens: int | None = setting(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from satchel.index.columns import Columns
 from satchel.index.graph import Graph
 from satchel.index.memories import MemoryTable

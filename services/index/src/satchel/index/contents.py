@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+
 from satchel.index.model import Contents, PartitionCounts
 from satchel.index.searching import IndexView
 from satchel.index.segment import SegmentView

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.index.columns import Columns
 from satchel.index.model import ACTIVE, Filter, Mask
 from satchel.index.vocabulary import Codes, Vocabulary

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
+
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
 from satchel.index.adapters.faiss import FaissLibrary
 from satchel.index.adapters.files import SnapshotFolder

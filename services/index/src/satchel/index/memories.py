@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+
 from satchel.index.columns import Growable
 from satchel.index.segment import Segment, SegmentView
 

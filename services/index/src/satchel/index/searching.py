@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import Filter, FloatVector, Hit, Model, Query
 from satchel.index.planning import Tuning, first_breadth, is_exact_cheaper, next_breadth
@@ -110,6 +111,10 @@ def _parts(
     view: SegmentView, selection: Selection, query: FloatVector, wanted: int, method: Method
 ) -> Iterator[Scored]:
     """Search the graph's rows and the rows behind it, each with row numbers of the segment."""
+    if selection.packed is not None:
+        scores, found = method.library.exact(selection.packed, None, query, wanted)
+        yield scores, selection.rows[found]
+        return
     if view.base is not None and selection.base_count:
         yield _walk(
             view.base, view.breadth, selection, query, wanted=wanted, tuning=method.tuning

@@ -9,31 +9,37 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from satchel.index.columns import Columns, Growable, GrowableColumns, empty_columns
 from satchel.index.filters import compile_filter, evaluate
 from satchel.index.graph import Graph
 from satchel.index.model import Filter, FloatMatrix, Mask, RowNumbers
 from satchel.index.vocabulary import Vocabulary
 
-_CACHE_BYTES = 8 * 1024 * 1024
+_CACHE_BYTES = 16 * 1024 * 1024
+_PACKED_ROWS = 1_024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Selection:
     """The rows that a filter lets pass: ``mask`` (rows,), and their numbers, ascending.
 
-    ``base_count`` of them lie in the graph. ``everything`` says that all rows pass.
+    ``base_count`` of them lie in the graph. ``everything`` says that all rows pass. A selection that is
+    used again and is small gets a copy of its vectors side by side (``packed``): comparing them then takes
+    half the time.
     """
 
     mask: Mask
     rows: RowNumbers
     base_count: int
     everything: bool
+    packed: FloatMatrix | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes that the selection takes."""
-        return self.mask.nbytes + self.rows.nbytes
+        packed = 0 if self.packed is None else self.packed.nbytes
+        return self.mask.nbytes + self.rows.nbytes + packed
 
 
 class SelectionCache:
@@ -57,9 +63,8 @@ class SelectionCache:
     def put(self, key: Filter, selection: Selection) -> None:
         """Keep a selection, dropping those unused for longest."""
         with self._lock:
-            if key not in self._entries:
-                self._bytes += selection.nbytes
             self._entries[key] = selection
+            self._bytes = sum(entry.nbytes for entry in self._entries.values())
             while self._bytes > _CACHE_BYTES and len(self._entries) > 1:
                 _, dropped = self._entries.popitem(last=False)
                 self._bytes -= dropped.nbytes
@@ -106,6 +111,9 @@ class SegmentView:
             rows = np.flatnonzero(mask)
             base_count = int(np.searchsorted(rows, self.base_count))
             selection = Selection(mask, rows, base_count, everything=len(rows) == len(mask))
+            self.selections.put(wanted, selection)
+        elif selection.packed is None and len(selection.rows) <= _PACKED_ROWS and not selection.everything:
+            selection.packed = self.vectors(selection.rows)
             self.selections.put(wanted, selection)
         return selection
 

@@ -1,6 +1,7 @@
 """The index's door: decode, call the engine, encode; nothing else."""
 
 import grpc
+
 from satchel.api.index.v1 import index_service_pb2 as pb
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
 from satchel.index.adapters.messages import decode_change, decode_filter, encode_model
@@ -25,7 +26,7 @@ class IndexServicer(rpc.IndexServiceServicer):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def SearchVectors(  # noqa: N802  # the contract's name
+    async def SearchVectors(  # the contract's name
         self,
         request: pb.SearchVectorsRequest,
         context: grpc.aio.ServicerContext[pb.SearchVectorsRequest, pb.SearchVectorsResponse],  # noqa: ARG002
@@ -33,7 +34,7 @@ class IndexServicer(rpc.IndexServiceServicer):
         """Find the memories nearest to a vector."""
         return encode_answer(await self._engine.search(decode_query(request)))
 
-    async def GetIndexStatus(  # noqa: N802  # the contract's name
+    async def GetIndexStatus(  # the contract's name
         self,
         request: pb.GetIndexStatusRequest,  # noqa: ARG002
         context: grpc.aio.ServicerContext[pb.GetIndexStatusRequest, pb.GetIndexStatusResponse],  # noqa: ARG002
@@ -41,7 +42,7 @@ class IndexServicer(rpc.IndexServiceServicer):
         """Report what the index holds and how far it is."""
         return encode_status(await self._engine.status())
 
-    async def RebuildIndex(  # noqa: N802  # the contract's name
+    async def RebuildIndex(  # the contract's name
         self,
         request: pb.RebuildIndexRequest,  # noqa: ARG002
         context: grpc.aio.ServicerContext[pb.RebuildIndexRequest, pb.RebuildIndexResponse],  # noqa: ARG002
@@ -49,7 +50,7 @@ class IndexServicer(rpc.IndexServiceServicer):
         """Begin a rebuild."""
         return pb.RebuildIndexResponse(target_revision=await self._engine.rebuild())
 
-    async def ApplyChanges(  # noqa: N802  # the contract's name
+    async def ApplyChanges(  # the contract's name
         self,
         request: pb.ApplyChangesRequest,
         context: grpc.aio.ServicerContext[pb.ApplyChangesRequest, pb.ApplyChangesResponse],  # noqa: ARG002

@@ -12,10 +12,10 @@ PREFIX = "SATCHEL_INDEX"
 class IndexSettings:
     """Settings of one index. Without a folder it keeps no snapshot and rebuilds itself at every start."""
 
-    listen: str = setting("127.0.0.1:50052", "Address that the process of its own listens on.")
-    store: str = setting("127.0.0.1:50053", "Address of the store, for the process of its own.")
-    api_key: Secret = setting(Secret(""), "Key for the store, for the process of its own.")  # noqa: RUF009
-    folder: Path | None = setting(  # noqa: RUF009  # a declaration, as dataclasses.field is
+    listen: str = setting("127.0.0.1:50062", "Address that the process of its own listens on.")
+    store: str = setting("127.0.0.1:50063", "Address of the store, for the process of its own.")
+    api_key: Secret = setting(Secret(""), "Key for the store, for the process of its own.")
+    folder: Path | None = setting(  # a declaration, as dataclasses.field is
         None, "Folder for the snapshot; it belongs to the index alone. Empty: no snapshot."
     )
     follow: bool = setting(

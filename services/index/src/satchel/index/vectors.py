@@ -1,6 +1,7 @@
 """Checks and unpacks vectors from their form on the wire: packed little-endian float32 rows."""
 
 import numpy as np
+
 from satchel.index.errors import DimensionMismatch, VectorMalformed
 from satchel.index.model import FloatMatrix
 

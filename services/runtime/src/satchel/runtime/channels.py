@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 import grpc
+
 from satchel.runtime.outgoing import DEFAULT_TIMEOUT_S, CallPolicy, OutgoingChannel
 from satchel.runtime.settings import Secret
 from satchel.runtime.status import MAX_MESSAGE_BYTES

@@ -7,6 +7,7 @@ common dashboards expect.
 from functools import lru_cache
 
 from prometheus_client import Counter, Gauge, Histogram
+
 from satchel.runtime.methods import Method
 
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar, cast
 
 import grpc
 from opentelemetry import trace
+
 from satchel.runtime import telemetry
 from satchel.runtime.deadlines import outgoing_timeout
 from satchel.runtime.methods import Method, parse_method

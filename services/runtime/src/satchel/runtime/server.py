@@ -11,6 +11,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
+
 from satchel.runtime.channels import MAX_METADATA_BYTES
 from satchel.runtime.interceptors import default_chain
 from satchel.runtime.interceptors.deadline import end_endless_calls

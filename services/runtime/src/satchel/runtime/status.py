@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
+
 from satchel.runtime.errors import (
     Cancelled,
     Code,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
 from satchel.runtime.trace_records import AttributeValue, SpanRecord
 
 if TYPE_CHECKING:

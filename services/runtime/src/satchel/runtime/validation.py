@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 from google.api import field_behavior_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import InvalidRequest, Violation
 from satchel.runtime.value_checks import Fault, FieldLimits, ValueCheck, make_value_check

@@ -12,6 +12,8 @@ _VERSION = 0x7
 _VARIANT = 0b10
 _SUB_MS = 1000  # microseconds in a millisecond
 _RANDOM_BITS = 62
+_DRAWN = 4096  # bytes drawn at once: asking the system for some takes longer than making an id
+_WIDTH = 8
 
 
 def canonical_id(text: str) -> str | None:
@@ -27,15 +29,30 @@ class Stamp(NamedTuple):
     id: str
 
 
+class _Entropy:
+    """Gives random bits, drawn from the system many at a time; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._drawn = b""
+        self._place = 0
+
+    def __call__(self, bits: int) -> int:
+        """Return ``bits`` random bits, at most 64."""
+        if self._place == len(self._drawn):
+            self._drawn, self._place = secrets.token_bytes(_DRAWN), 0
+        start, self._place = self._place, self._place + _WIDTH
+        return int.from_bytes(self._drawn[start : self._place], "big") >> (_WIDTH * 8 - bits)
+
+
 class Stamps:
     """Gives moments and ids that grow strictly, also when the clock stands still or steps back.
 
     Two processes may give equal moments but, but for a chance of 2**-62, never equal ids.
     """
 
-    def __init__(self, clock: Callable[[], int], entropy: Callable[[int], int] = secrets.randbits) -> None:
+    def __init__(self, clock: Callable[[], int], entropy: Callable[[int], int] | None = None) -> None:
         self._clock = clock
-        self._entropy = entropy
+        self._entropy = entropy or _Entropy()
         self._last = 0
 
     def next(self) -> Stamp:

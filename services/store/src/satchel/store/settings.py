@@ -63,6 +63,6 @@ class StoreSettings:
     search_entries: int = setting(
         6000, "Index entries that the looser pass of a text search may read.", minimum=1, maximum=100_000_000
     )
-    listen: str = setting("127.0.0.1:7003", "Address to listen on; port 0 takes a free one.")
-    embedder: str = setting("127.0.0.1:7001", "Address of the embedder.")
+    listen: str = setting("127.0.0.1:50063", "Address to listen on; port 0 takes a free one.")
+    embedder: str = setting("127.0.0.1:50061", "Address of the embedder.")
     api_key: Secret | None = setting(None, "Key for the embedder when the caller brings none.")  # noqa: RUF009

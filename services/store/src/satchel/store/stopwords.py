@@ -53,6 +53,10 @@ FRENCH_CONTENT = word_set(
 ANY_LANGUAGE = ENGLISH | (FRENCH - (ENGLISH_CONTENT - ENGLISH))
 """Safe to drop when the language is not known."""
 
+_FRENCH_ALONE = FRENCH - ENGLISH
+_ENGLISH_ALONE = ENGLISH - FRENCH
+_FRENCH_TEXT = FRENCH | (ENGLISH - FRENCH_CONTENT)
+
 
 def stop_words(words: frozenset[str]) -> frozenset[str]:
     """Return the stop words for a text that holds these folded words.
@@ -60,6 +64,5 @@ def stop_words(words: frozenset[str]) -> frozenset[str]:
     The language is the one whose own function words (those that the other lacks) occur more often;
     English when in doubt.
     """
-    french = len(words & (FRENCH - ENGLISH))
-    english = len(words & (ENGLISH - FRENCH))
-    return FRENCH | (ENGLISH - FRENCH_CONTENT) if french > english else ANY_LANGUAGE
+    french, english = len(words & _FRENCH_ALONE), len(words & _ENGLISH_ALONE)
+    return _FRENCH_TEXT if french > english else ANY_LANGUAGE

@@ -21,6 +21,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from satchel.store.extraction.fingerprint import Fingerprint
 from satchel.store.extraction.normal import letters, normalise
@@ -30,6 +31,8 @@ MAX_TAGS = 32
 _MAX_TERM = 128  # code points; a longer term is cut, on both sides alike
 _MIN_TAG_WORD = 4
 _PRIVATE = 0xF0000
+_CACHED_CHUNKS = 8192
+_CACHED_LENGTH = 24  # code points; what is longer seldom comes twice
 
 _UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u3099\u309a"
@@ -102,19 +105,34 @@ class _Token:
     code: bool = False
 
 
+class _Plain(NamedTuple):
+    """A word without case, the same without accents, and whether it may be a tag."""
+
+    text: str
+    folded: str
+    may_be_tag: bool
+
+
+class _Chunk(NamedTuple):
+    """What stands between two white spaces: its terms as the index holds them, and its words."""
+
+    indexed: str
+    plain: tuple[_Plain, ...]
+
+
 def terms(text: str) -> list[str]:
     """Return the folded terms of ``text`` in order, repeats kept; an identifier stands before its parts."""
-    return [term for token in _tokens(text) for term in (token.whole, *token.parts)]
+    return [term for token in _tokens(normalise(text, "NFKC")) for term in (token.whole, *token.parts)]
 
 
 def index_text(text: str) -> str:
     """Return the encoded terms joined by spaces: the full-text column, one FTS5 token each."""
-    return encode(" ".join(terms(text)))
+    return " ".join([chunk.indexed for chunk in _chunks(text) if chunk.indexed])
 
 
 def query_terms(text: str) -> QueryTerms:
     """Return what to search for; if the query holds only stop words, they are the terms."""
-    tokens = list(_tokens(text))
+    tokens = list(_tokens(normalise(text, "NFKC")))
     stops = stop_words(frozenset(token.whole for token in tokens))
     wanted = [term for token in tokens for term in _asked(token)]
     content = [term for term in wanted if term.exact or term.text not in stops] or wanted
@@ -130,16 +148,15 @@ def tags(text: str, fingerprint: Fingerprint) -> list[str]:
     Words have at least four letters and are no stop words; equally frequent ones come in text order. Tags
     keep their accents; compare them through `fold`.
     """
-    written = list(_plain_words(text))
-    stops = stop_words(frozenset(map(fold, written)))
-    counts = Counter(word for word in written if len(word) >= _MIN_TAG_WORD and not word.isdecimal())
-    for word in [word for word in counts if fold(word) in stops]:
-        del counts[word]
-    words = [word for word, _ in counts.most_common(MAX_TAGS)]
+    written = [word for chunk in _chunks(text) for word in chunk.plain]
+    stops = stop_words(frozenset([word.folded for word in written]))
+    counts = Counter([word for word in written if word.may_be_tag and word.folded not in stops])
     named = (normalise(name, "NFKC").casefold() for name in (*fingerprint.entities, *fingerprint.subjects))
     chosen: dict[str, str] = {}
-    for tag in itertools.chain(named, words):
+    for tag in named:
         chosen.setdefault(fold(tag), tag)
+    for word, _ in counts.most_common(MAX_TAGS):
+        chosen.setdefault(word.folded, word.text)
     return list(itertools.islice(chosen.values(), MAX_TAGS))
 
 
@@ -173,16 +190,34 @@ def _asked(token: _Token) -> Iterator[QueryTerm]:
         yield QueryTerm(token.whole, exact=token.code, prefix=bool(_LONE.fullmatch(token.whole)))
 
 
+def _chunks(text: str) -> Iterator[_Chunk]:
+    """Read a text by what stands between white space, which no token crosses; most chunks come often."""
+    for chunk in normalise(text, "NFKC").split():
+        yield _read_cached(chunk) if len(chunk) <= _CACHED_LENGTH else _read(chunk)
+
+
+def _read(chunk: str) -> _Chunk:
+    read = [term for token in _tokens(chunk) for term in (token.whole, *token.parts)]
+    return _Chunk(encode(" ".join(read)), tuple(map(_plain, _plain_words(chunk))))
+
+
+_read_cached = functools.lru_cache(maxsize=_CACHED_CHUNKS)(_read)
+
+
+def _plain(word: str) -> _Plain:
+    return _Plain(word, fold(word), len(word) >= _MIN_TAG_WORD and not word.isdecimal())
+
+
 def _plain_words(text: str) -> Iterator[str]:
-    """Yield words without case, accents kept, addresses and pairs of characters left out."""
-    for match in _TOKEN.finditer(normalise(text, "NFKC")):
-        if match.lastgroup == "unspaced" or match["word"] is None:
-            continue
-        yield from (piece.casefold() for piece in _INNER.findall(match["word"]))
+    """Yield words of normal text without case, accents kept, addresses and pairs of characters left out."""
+    for match in _TOKEN.finditer(text):
+        if (word := match["word"]) is not None:
+            yield from (piece.casefold() for piece in _INNER.findall(word))
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(normalise(text, "NFKC")):
+    """Yield the tokens of normal text."""
+    for match in _TOKEN.finditer(text):
         if (word := match["word"]) is not None:
             yield from _word(word, match["sign"])
         elif (run := match["unspaced"]) is not None:

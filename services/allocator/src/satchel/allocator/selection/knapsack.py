@@ -7,6 +7,7 @@ with short remarks and loses evidence at every budget (docs/recall.md). The pric
 from collections.abc import Sequence
 
 import numpy as np
+
 from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Scored, Selection
 from satchel.allocator.packing import Purse
 from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, payable_forms

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 import onnxruntime as ort
+
 from satchel.embedder.errors import ModelMissing
 from satchel.embedder.model import Batch, Pooling, Vectors
 from satchel.embedder.pooling import pool

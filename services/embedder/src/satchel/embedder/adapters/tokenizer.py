@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from satchel.embedder.errors import ModelMissing
-from satchel.embedder.model import Encoding, Frame, Role, TokenIds
 from tokenizers import Tokenizer as RawTokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
+
+from satchel.embedder.errors import ModelMissing
+from satchel.embedder.model import Encoding, Frame, Role, TokenIds
 
 # Special tokens of BERT's vocabularies; they are recognised in texts too, as the model's own tokenizer does.
 _SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -10,6 +10,7 @@ from typing import Any
 
 import faiss as _faiss
 import numpy as np
+
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import FloatMatrix, FloatVector, RowNumbers
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import numpy as np
+
 from satchel.index.columns import DTYPES, Columns
 from satchel.index.errors import SnapshotUnusable
 from satchel.index.graph import Graph

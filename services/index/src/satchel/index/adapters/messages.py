@@ -1,6 +1,7 @@
 """Turns the contracts' messages into the index's nouns, and back."""
 
 from google.protobuf.timestamp_pb2 import Timestamp
+
 from satchel.api.store.v1 import change_service_pb2
 from satchel.api.types.v1 import memory_pb2, model_pb2, scope_pb2
 from satchel.index.model import DELETED, Change, Filter, Model

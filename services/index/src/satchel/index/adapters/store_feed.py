@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator
 
 import grpc
+
 from satchel.api.store.v1 import (
     change_service_pb2,
     change_service_pb2_grpc,

@@ -7,6 +7,7 @@ from typing import Any, cast
 from weakref import WeakMethod
 
 import grpc
+
 from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
 
 _log = logging.getLogger("satchel.inprocess")

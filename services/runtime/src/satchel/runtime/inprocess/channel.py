@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import grpc
+
 from satchel.runtime.inprocess.calls import (
     InProcessCall,
     StreamRequest,

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Never, cast
 
 import grpc
+
 from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
 from satchel.runtime.propagation import Metadatum
 

@@ -11,6 +11,7 @@ from contextvars import Context
 from typing import Any, Final
 
 import grpc
+
 from satchel.runtime.propagation import Metadatum
 
 # Messages that a stream may hold before its writer waits; gRPC bounds bytes instead (its window).

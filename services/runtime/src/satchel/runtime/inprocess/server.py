@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 import grpc
+
 from satchel.runtime.inprocess.context import InProcessContext
 from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
 from satchel.runtime.interceptors import default_chain

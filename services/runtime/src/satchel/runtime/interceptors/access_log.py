@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import grpc
+
 from satchel.runtime import metrics
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware, outcome
 from satchel.runtime.methods import Method

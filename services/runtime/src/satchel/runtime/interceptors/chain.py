@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import grpc
+
 from satchel.runtime.interceptors.access_log import AccessLogInterceptor
 from satchel.runtime.interceptors.auth import (
     Authenticator,

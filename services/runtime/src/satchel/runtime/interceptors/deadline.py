@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import grpc
+
 from satchel.runtime.deadlines import set_remaining
 from satchel.runtime.errors import DeadlineExceeded, ServiceError, ShuttingDown
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Handler, Middleware

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import grpc
+
 from satchel.runtime.errors import InternalError, ServiceError
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware
 from satchel.runtime.methods import Method

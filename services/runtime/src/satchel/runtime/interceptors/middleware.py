@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
+
 from satchel.runtime.errors import Unimplemented
 from satchel.runtime.methods import Method, parse_method
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import grpc
 from opentelemetry import context as otel_context
+
 from satchel.runtime import telemetry
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware, outcome
 from satchel.runtime.methods import Method

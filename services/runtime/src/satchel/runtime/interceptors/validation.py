@@ -6,6 +6,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pool
 from google.protobuf.message import DecodeError, Message
+
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import MalformedMessage
 from satchel.runtime.interceptors.middleware import (

@@ -29,6 +29,7 @@ _INSTEAD = {
         r"over\s+(?!the\s+(?:next|past|last|week|year|holiday|course|summer|winter)|\d|time\b|there\b|all\b|to\b)"
     ),
 }
+_REPLACING = {cue: rule for cue, rule in _INSTEAD.items() if cue not in {"over", "against"}}
 _PARTICIPLES = {
     cue: _BARE
     for stem in ("rejeté", "écarté", "exclu", "refusé", "abandonné")
@@ -62,8 +63,7 @@ def find_rejected(reading: Reading) -> tuple[str, ...]:
 
 def instead_starts(reading: Reading) -> list[int]:
     """Return where "instead of" and its like begin, in text order; "over" is not among them."""
-    rules = {cue: rule for cue, rule in _INSTEAD.items() if cue not in {"over", "against"}}
-    return [match.start() for match in reading.matches(rules)][:64]
+    return [match.start() for match in reading.matches(_REPLACING)][:64]
 
 
 def _rejected(reading: Reading) -> Iterator[str]:

@@ -26,11 +26,16 @@ _LIMIT = 64
 _LONGEST_NAME = 50
 _LONGEST = 120  # code points; a longer token is data, not a name
 
+_WORD = (
+    rf"(?P<word>(?:O['\u2019](?=[{UPPER}]))?[{UPPER}{LOWER}\d_]++"
+    rf"(?:[-.][{UPPER}{LOWER}\d_]++|/(?=[A-Z\d])[{UPPER}{LOWER}\d_]++)*+)"
+)
 _TOKEN = re.compile(
     r"(?P<url>\b(?:https?|ftp)://[^\s<>\"'`|\\^{}]+)"
     r"|(?P<email>(?<![\w.+%-])[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6})"
-    rf"|(?P<word>(?:O['\u2019](?=[{UPPER}]))?[{UPPER}{LOWER}\d_]++(?:[-.][{UPPER}{LOWER}\d_]++|/(?=[A-Z\d])[{UPPER}{LOWER}\d_]++)*+)"
+    rf"|{_WORD}"
 )
+_ONLY_WORDS = re.compile(_WORD)
 _GAP_STARTS = re.compile(r"[.!?:;…。！？\n\"“«¿¡•|>]|[-–—*]\s")  # noqa: RUF001 - dashes and quotes open a sentence
 _LETTER = re.compile(r"[^\W_]")
 _ELISION = frozenset({"l", "d", "j", "n", "s", "t", "m", "c", "qu"})
@@ -45,6 +50,7 @@ _SPEAKER = re.compile(
     rf"(?m)^[ \t]{{0,4}}(?P<name>[{UPPER}][\w'-]{{1,30}}(?: [{UPPER}][\w'-]{{1,30}})?):[ \t]"
 )
 _KNOWN = TECHNOLOGIES | ORGANISATIONS | PLACES
+_NO_SPEAKERS = LABELS | ORDINARY
 _KNOWN_ANYWHERE = _KNOWN - COMMON_NOUNS
 _VERBS = re.compile(
     r"\s(?:said|says|told|asked|asks|wants|wanted|thinks|thought|prefers|prefer|likes|loves|hates|works"
@@ -68,7 +74,7 @@ def find_entities(reading: Reading) -> tuple[str, ...]:
     text = reading.text
     mentions = list(_joined(text, _mentions(text, speakers(reading))))
     inside = {text[mention.start : mention.end].casefold() for mention in mentions if mention.sure}
-    shouted = {start for match in _SHOUT.finditer(text) for start in range(match.start(), match.end())}
+    shouted = _shouted(text) if any(mention.kind == "acronym" for mention in mentions) else frozenset()
     found: dict[str, str] = {}
     for mention in mentions:
         name = text[mention.start : mention.end]
@@ -81,18 +87,30 @@ def find_entities(reading: Reading) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def _shouted(text: str) -> frozenset[int]:
+    """Return the places that lie in runs of words in capitals."""
+    return frozenset(place for match in _SHOUT.finditer(text) for place in range(*match.span()))
+
+
 def speakers(reading: Reading) -> frozenset[str]:
     """Return the names that stand before a colon at the start of a line, labels left out."""
+    if ":" not in reading.text:
+        return frozenset()
     names = {match["name"] for match in _SPEAKER.finditer(reading.text)}
-    return frozenset(name for name in names if name.split(" ")[0].casefold() not in LABELS | ORDINARY)
+    return frozenset(name for name in names if name.split(" ")[0].casefold() not in _NO_SPEAKERS)
 
 
 def _mentions(text: str, speaking: frozenset[str]) -> Iterator[_Mention]:
     previous, last_word, elided = 0, "", False
-    for match in _TOKEN.finditer(text):
-        start, end, token = match.start(), match.end(), match.group()
-        if token.casefold() in _ELISION and text[end : end + 1] in _APOSTROPHES:
+    tokens = _TOKEN if "@" in text or "://" in text else _ONLY_WORDS
+    for match in tokens.finditer(text):
+        (start, end), token = match.span(), match.group()
+        lower = token.casefold()
+        if lower in _ELISION and text[end : end + 1] in _APOSTROPHES:
             elided = True  # "l'API": the article is no word of its own
+            continue
+        if token.isalpha() and token.islower():  # most words; no name by any rule below
+            previous, last_word, elided = end, lower, False
             continue
         gap = text[previous:start] if start - previous <= _LONGEST else "\n"
         initial = _opens(gap, last_word) if previous else not _LETTER.search(gap) or elided
@@ -102,7 +120,7 @@ def _mentions(text: str, speaking: frozenset[str]) -> Iterator[_Mention]:
         elif not suffix and end - start <= _LONGEST and (kind := _kind(token)):
             sure = not initial or kind == "token" or _recognised(text, token, end, speaking)
             yield _Mention(start, end, kind, sure)
-        previous, last_word, elided = end, token.casefold(), False
+        previous, last_word, elided = end, lower, False
 
 
 def _opens(gap: str, last_word: str) -> bool:
@@ -112,8 +130,6 @@ def _opens(gap: str, last_word: str) -> bool:
 
 def _kind(token: str) -> str | None:
     """Classify a word by its letters: ``name``, ``acronym``, ``token`` (code), or None."""
-    if token.islower() and token.isalpha():
-        return None
     if token.isalpha() and token[0].isupper() and token[1:].islower():
         return None if token.casefold() in ORDINARY else "name"
     if len(token) == 1 or token.casefold() in ORDINARY or _VERSION.fullmatch(token):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -33,14 +33,17 @@ class Fingerprint:
         return len(self.rejected) + len(self.reasons) + sum(1 for single in singles if single)
 
 
+_NAMES = tuple(sorted(field.name for field in fields(Fingerprint)))
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def canonical_json(fingerprint: Fingerprint) -> str:
     """Return JSON that is the same, byte for byte, for equal fingerprints.
 
     Keys are sorted, there is no white space, letters are written as they are (encode as UTF-8), and
     fields without a value are left out.
     """
-    stated = {name: value for name, value in asdict(fingerprint).items() if value}
-    return json.dumps(stated, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _encode({name: value for name in _NAMES if (value := getattr(fingerprint, name))})
 
 
 def from_json(document: str) -> Fingerprint:

@@ -108,10 +108,11 @@ _RATHER = {
     "aime": re.compile(r"aime\s+\w"),
     "adore": re.compile(r"adore\s+\w"),
 }
+_PREFERENCES = {**_RATHER, **_SINGULAR_LIKES}
 
 
 def _is_preference(reading: Reading) -> bool:
-    if reading.has_any(_PREFERRING) or any(True for _ in reading.matches({**_RATHER, **_SINGULAR_LIKES})):
+    if reading.has_any(_PREFERRING) or any(True for _ in reading.matches(_PREFERENCES)):
         return True
     return any(_likes(reading.before(match.start(), 40)) for match in reading.matches(_LIKES))
 

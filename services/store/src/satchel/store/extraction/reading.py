@@ -63,7 +63,8 @@ class Reading:
         written when ``cased``.
         """
         source = self.text if cased else self.lower
-        places = sorted((start, cue) for cue in rules for start in self.starts.get(cue, ())[:_HITS])
+        found = rules.keys() & self.starts.keys()  # walks the shorter of the two
+        places = sorted((start, cue) for cue in found for start in self.starts[cue][:_HITS])
         for start, cue in places[:_HITS]:
             if match := rules[cue].match(source, start):
                 yield match
