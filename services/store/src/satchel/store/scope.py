@@ -1,6 +1,7 @@
 """What a search or a listing may see, and what it asks for."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from satchel.store.model import MemoryState, MemoryType, ModelIdentity
 
@@ -30,8 +31,7 @@ class Scope:
         return not any(narrow) and self.since is None and self.until is None
 
 
-@dataclass(frozen=True, slots=True)
-class TextHit:
+class TextHit(NamedTuple):
     """A memory found by words; ``score`` is above 0, greater is better."""
 
     memory_id: str
@@ -39,8 +39,7 @@ class TextHit:
     all_words: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TagHit:
+class TagHit(NamedTuple):
     """A memory found by tags, and how many words of the query are among them."""
 
     memory_id: str

@@ -1,66 +1,73 @@
 """Full-text search: BM25 on stems, a bonus for exact words, and hits by tags.
 
 All words first; when that gives too few, any of the rarest words, as many as the number of list entries
-allows: in a store of some ten thousand memories that is every word, in a larger one an OR over common words
-would read most of the index. Text of the query is never FTS5 syntax: every term is one quoted string.
+allows: in a small store that is every word, in a large one an OR over common words would read most of the
+index, and what they would add to the order is little. Text of the query is never FTS5 syntax: every term is
+one quoted string.
 """
 
 import math
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from satchel.store.adapters.sqlite.rows import head_of, json_list
-from satchel.store.adapters.sqlite.scoping import conditions
+from satchel.store.adapters.sqlite.scoping import Conditions, conditions
+from satchel.store.adapters.sqlite.tag_search import search_tags
 from satchel.store.ports import Term, TextQuery
-from satchel.store.scope import Scope, TagHit, TextFound, TextHit
+from satchel.store.scope import Scope, TextFound, TextHit
 
 _MAX_TERMS = 64  # terms of a query that are looked at; more would make one statement too long
 _WEIGHTS = "5.0, 2.0, 2.0, 1.0, 1.0"  # of title, tags, summary, body and typed fields
 _EXACT_WEIGHT = 0.25  # best of 0, 0.1, 0.2, 0.3, 0.5 by recall at 5 to 20 on the retrieval benchmark
-_EXACT_ROWS = 2000  # a word in more memories than this says little, and reading its list costs
-_CACHED_TERMS = 4096
+_EXACT_CHARACTERS = 16_384  # of a text that are looked at for exact words
+_MOST_COUNTED = 20_000  # a word in more memories than this says little, and counting them costs
+_CACHED_COUNTS = 4096
 _GROWTH = 1.25  # counts are taken anew when the store has grown by this factor
-_SPARE = 4  # hits that are ranked for one that is wanted, before the scope is looked at
+_LEAST_SHARE = 0.25  # of the store that a scope must hold for the whole store to be ranked first
+_SPARE = 1.2  # what is ranked beyond the expected number, so that enough are in the scope
 _LEAST_SCORE = 1e-9
 
-# The best of the whole store, of which those in the scope are kept: cheap, and enough in a wide scope.
 # `bm25()` and a sort by SQLite take half the time of FTS5's own `ORDER BY rank`.
-_BEST_FIRST = f"""
-SELECT m.id, m.key, -r.score
-FROM (
-  SELECT rowid AS key, bm25(stems, {_WEIGHTS}) AS score FROM stems WHERE stems MATCH ? ORDER BY score LIMIT ?
-) r CROSS JOIN memories m ON m.key = r.key
-WHERE {{where}}
-ORDER BY r.score LIMIT ?
+_OF_ALL = f"SELECT rowid, -bm25(stems, {_WEIGHTS}) AS score FROM stems WHERE stems MATCH ? ORDER BY score DESC LIMIT ?"  # noqa: S608, E501
+_OF_SCOPE = f"""
+SELECT m.key, -bm25(stems, {_WEIGHTS}) AS score FROM stems CROSS JOIN memories m ON m.key = stems.rowid
+WHERE stems MATCH ? AND {{where}} ORDER BY score DESC LIMIT ?
 """  # noqa: S608
-_SCOPE_FIRST = f"""
-SELECT m.id, m.key, -bm25(stems, {_WEIGHTS}) AS score
-FROM stems CROSS JOIN memories m ON m.key = stems.rowid
-WHERE stems MATCH ? AND {{where}}
-ORDER BY score DESC LIMIT ?
+_READ = f"""
+SELECT m.key, m.id,
+  ' ' || w.title || ' ' || w.tags || ' ' || w.summary || ' ' || w.fields || ' '
+  || substr(w.body, 1, {_EXACT_CHARACTERS}) || ' '
+FROM json_each(?) k CROSS JOIN memories m ON m.key = k.value CROSS JOIN words w ON w.memory = m.key WHERE {{where}}
 """  # noqa: S608
-_TAGGED = """
-SELECT m.id, t.matches
-FROM (
-  SELECT memory, count(*) AS matches FROM memory_tags WHERE tag IN (SELECT value FROM json_each(?))
-  GROUP BY memory ORDER BY matches DESC, memory LIMIT ?
-) t CROSS JOIN memories m ON m.key = t.memory
-WHERE {where}
-ORDER BY t.matches DESC, m.id LIMIT ?
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM stems WHERE stems MATCH ? LIMIT ?)"
+_SIZES = """
+SELECT ifnull(sum(memories), 0), ifnull(sum(memories) FILTER (
+  WHERE project = ? AND state IN (SELECT value FROM json_each(?))
+), 0) FROM tallies
 """
-_COUNTS = "SELECT term, doc FROM term_counts WHERE term IN (SELECT value FROM json_each(?))"
-_EVERY = -1  # no limit, as SQLite writes it
+
+_Scores: TypeAlias = dict[int, float]  # by the memory's key, best first
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A memory that matched: its id, its internal key, and its BM25 score."""
+class _Read(NamedTuple):
+    """A memory that was found: its key, its id and its words between spaces."""
 
-    id: str
     key: int
-    score: float
+    id: str
+    words: str
+
+
+class _Ranking(NamedTuple):
+    """How to rank: the scope, how many are wanted, and how many of the whole store may hold these.
+
+    ``enough`` is `None` where the scope must be looked at before anything is ranked.
+    """
+
+    where: Conditions
+    wanted: int
+    enough: int | None
 
 
 class TextSearch:
@@ -79,109 +86,118 @@ class TextSearch:
         """Return hits by words and by tags, and the revision that they reflect."""
         asked = query.terms[:_MAX_TERMS]
         terms = (*asked, *query.parts[:_MAX_TERMS])
-        total: int = raw.execute("SELECT ifnull(sum(memories), 0) FROM tallies").fetchone()[0]
+        total, inside = _sizes(raw, query.scope)
         counts = self._counts_of(raw, terms, total)
         rare = self._rarest(terms, counts)
-        found, full = _both_passes(raw, query, asked, rare)
-        bonus = _exact_bonus(raw, rare, counts, total, found) if len(found) > 1 else {}
-        hits = [
-            TextHit(one.id, max(one.score + bonus.get(key, 0.0), _LEAST_SCORE), key in full)
-            for key, one in found.items()
-        ]
-        hits.sort(key=lambda hit: (-hit.score, hit.memory_id))
-        return TextFound(tuple(hits[: query.top_k]), _by_tags(raw, query, rare), head_of(raw))
+        ranking = _ranking(query, total, inside)
+        hits = _hits(raw, ranking, asked, rare, _weights(terms, counts, total)) if asked and inside else []
+        tag_hits = search_tags(
+            raw, [term.text for term in rare], ranking.where, wanted=query.top_k, enough=ranking.enough
+        )
+        return TextFound(tuple(hits[: query.top_k]), tag_hits, head_of(raw))
 
     def _rarest(self, terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
         """Return the rarest terms, as many as may be read together, at least one."""
         chosen: list[Term] = []
         entries = 0
-        for term in sorted(terms, key=lambda term: counts.get(term.token, 0)):
-            entries += counts.get(term.token, 0)
+        for term in sorted(terms, key=lambda term: counts[term.token]):
+            entries += counts[term.token]
             if chosen and entries > self._max_entries:
                 break
             chosen.append(term)
         return chosen
 
     def _counts_of(self, raw: sqlite3.Connection, terms: Sequence[Term], total: int) -> Mapping[str, int]:
-        """Return in how many memories each exact word occurs, as of when it was last counted."""
+        """Return by token how many memories hold a word, as of when it was last counted.
+
+        A word that no memory held is counted again every time, which costs nothing.
+        """
         if total > self._counted_at * _GROWTH or total < self._counted_at / _GROWTH:
             self._counts, self._counted_at = OrderedDict(), total
-        counts = self._counts
-        unknown = [term.token for term in terms if term.token not in counts]
-        if unknown:
-            found = dict(raw.execute(_COUNTS, (json_list(unknown),)).fetchall())
-            counts.update({token: found.get(token, 0) for token in unknown})
-        while len(counts) > _CACHED_TERMS:
-            counts.popitem(last=False)
-        return counts
+        cache, found = self._counts, dict[str, int]()
+        for term in terms:
+            count = cache.get(term.token)
+            if count is None:
+                count = raw.execute(_COUNT, (_phrase(term), _MOST_COUNTED)).fetchone()[0]
+                if count:
+                    cache[term.token] = count
+            found[term.token] = count
+        while len(cache) > _CACHED_COUNTS:
+            cache.popitem(last=False)
+        return found
 
 
-def _both_passes(
-    raw: sqlite3.Connection, query: TextQuery, asked: Sequence[Term], rare: Sequence[Term]
-) -> tuple[dict[int, _Ranked], set[int]]:
-    """Return what matched by key, each with its greater score, and the keys of those with all the words."""
-    if not asked:
-        return {}, set()
-    every = _ranked(raw, " AND ".join(map(_phrase, asked)), query.scope, query.top_k)
-    found = {one.key: one for one in every}
-    if len(every) < query.top_k and (len(rare) > 1 or len(asked) > 1):
-        for one in _ranked(raw, " OR ".join(map(_phrase, rare)), query.scope, query.top_k):
-            known = found.get(one.key)
-            if known is None or known.score < one.score:
-                found[one.key] = one
-    return found, {one.key for one in every}
+def _sizes(raw: sqlite3.Connection, scope: Scope) -> tuple[int, int]:
+    """Return how many memories the store holds, and how many in the scope's project and states."""
+    total, inside = raw.execute(_SIZES, (scope.project, json_list(map(int, scope.states)))).fetchone()
+    return total, inside
 
 
-def _exact_bonus(
-    raw: sqlite3.Connection,
-    terms: Sequence[Term],
-    counts: Mapping[str, int],
-    total: int,
-    found: Mapping[int, _Ranked],
-) -> dict[int, float]:
-    """Return by key what the memories gain by words that stand there exactly as in the query."""
-    bonus: dict[int, float] = {}
+def _ranking(query: TextQuery, total: int, inside: int) -> _Ranking:
+    """Decide what is cheaper: to rank the whole store and look at the scope then, or the other way."""
+    enough = None
+    if query.scope.is_wide and inside >= _LEAST_SHARE * total:
+        spare = 1.0 if inside == total else _SPARE * total / max(inside, 1)
+        enough = math.ceil(query.top_k * spare)
+    return _Ranking(conditions(query.scope), query.top_k, enough)
+
+
+def _weights(terms: Sequence[Term], counts: Mapping[str, int], total: int) -> list[tuple[str, float]]:
+    """Return each word as it stands between spaces, and what a memory gains that holds it exactly.
+
+    The weight is a part of the word's inverse document frequency as BM25 has it.
+    """
+    found = []
     for token in dict.fromkeys(term.token for term in terms):
-        count = counts.get(token, 0)
-        if not 0 < count <= _EXACT_ROWS:
-            continue
-        weight = _EXACT_WEIGHT * max(0.0, math.log((total - count + 0.5) / (count + 0.5)))
-        for (key,) in raw.execute("SELECT rowid FROM terms WHERE terms MATCH ?", (_quoted(token),)):
-            if key in found:
-                bonus[key] = bonus.get(key, 0.0) + weight
-    return bonus
+        count = max(counts[token], 1)
+        if count < _MOST_COUNTED and 2 * count < total:
+            found.append((f" {token} ", _EXACT_WEIGHT * math.log((total - count + 0.5) / (count + 0.5))))
+    return found
 
 
-def _ranked(raw: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[_Ranked]:
-    """Return the best in the scope, best first."""
-    where = conditions(scope)
-    if scope.is_wide:
-        enough = limit * _SPARE
-        rows = raw.execute(
-            _BEST_FIRST.format(where=where.sql), (match, enough, *where.parameters, enough)
-        ).fetchall()
-        if len(rows) >= limit or _has_fewer(raw, match, enough):
-            return [_Ranked(*row) for row in rows[:limit]]
-    rows = raw.execute(_SCOPE_FIRST.format(where=where.sql), (match, *where.parameters, limit)).fetchall()
-    return [_Ranked(*row) for row in rows]
+def _hits(
+    raw: sqlite3.Connection,
+    ranking: _Ranking,
+    asked: Sequence[Term],
+    rare: Sequence[Term],
+    weights: Sequence[tuple[str, float]],
+) -> list[TextHit]:
+    """Return the hits in the scope, best first."""
+    every = _ranked(raw, ranking, " AND ".join(map(_phrase, asked)))
+    some: _Scores = {}
+    if len(every) < ranking.wanted and (len(rare) > 1 or len(asked) > 1):
+        some = _ranked(raw, ranking, " OR ".join(map(_phrase, rare)))
+    keys = some | every
+    read = list(map(_Read._make, raw.execute(
+        _READ.format(where=ranking.where.sql), (json_list(keys), *ranking.where.parameters)
+    )))  # fmt: skip
+    inside = {one.key for one in read}
+    if any(_may_lack(scores, inside, ranking) for scores in (every, some)):
+        return _hits(raw, ranking._replace(enough=None), asked, rare, weights)
+    hits = []
+    for key, memory_id, words in read:
+        score = max(every.get(key, 0.0), some.get(key, 0.0), _LEAST_SCORE)
+        for word, weight in weights:
+            if word in words:
+                score += weight
+        hits.append(TextHit(memory_id, score, key in every))
+    hits.sort(key=lambda hit: (-hit.score, hit.memory_id))
+    return hits
 
 
-def _has_fewer(raw: sqlite3.Connection, match: str, number: int) -> bool:
-    """Tell whether fewer memories match than that, so that none was left out."""
-    sql = "SELECT count(*) FROM (SELECT 1 FROM stems WHERE stems MATCH ? LIMIT ?)"
-    found: int = raw.execute(sql, (match, number)).fetchone()[0]
-    return found < number
+def _may_lack(scores: _Scores, inside: set[int], ranking: _Ranking) -> bool:
+    """Tell whether the scope may hold more than was ranked of the whole store, and too few were found."""
+    if ranking.enough is None or len(scores) < ranking.enough:
+        return False
+    return len(inside & scores.keys()) < ranking.wanted
 
 
-def _by_tags(raw: sqlite3.Connection, query: TextQuery, terms: Sequence[Term]) -> tuple[TagHit, ...]:
-    if not terms:
-        return ()
-    where = conditions(query.scope)
-    words = json_list(dict.fromkeys(term.text for term in terms))
-    enough = query.top_k * _SPARE if query.scope.is_wide else _EVERY
-    sql = _TAGGED.format(where=where.sql)
-    rows = raw.execute(sql, (words, enough, *where.parameters, query.top_k)).fetchall()
-    return tuple(TagHit(*row) for row in rows)
+def _ranked(raw: sqlite3.Connection, ranking: _Ranking, match: str) -> _Scores:
+    """Return the best: those of the whole store, whatever their scope, or those of the scope."""
+    if ranking.enough is not None:
+        return dict(raw.execute(_OF_ALL, (match, ranking.enough)))
+    where = ranking.where
+    return dict(raw.execute(_OF_SCOPE.format(where=where.sql), (match, *where.parameters, ranking.wanted)))
 
 
 def _phrase(term: Term) -> str:

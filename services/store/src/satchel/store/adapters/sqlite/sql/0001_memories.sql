@@ -57,7 +57,8 @@ CREATE TABLE documents (
 ) STRICT;
 
 -- The words that a memory is found by, as `satchel.store.words.index_text` writes them: one token between
--- spaces, identifiers whole and in parts. Kept because the full-text tables need the old words to forget a row.
+-- spaces, identifiers whole and in parts. Kept because the full-text table needs the old words to forget a
+-- row, and because exact words are looked for here.
 CREATE TABLE words (
   memory  INTEGER PRIMARY KEY REFERENCES memories (key) ON DELETE CASCADE,
   title   TEXT NOT NULL,
@@ -73,25 +74,13 @@ CREATE VIRTUAL TABLE stems USING fts5 (
   content = 'words', content_rowid = 'memory', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
--- Words as they are written. Only tells where a word occurs: it counts words and finds exact ones.
-CREATE VIRTUAL TABLE terms USING fts5 (
-  title, tags, summary, body, fields,
-  content = 'words', content_rowid = 'memory', tokenize = 'unicode61 remove_diacritics 2',
-  detail = none, columnsize = 0
-);
-CREATE VIRTUAL TABLE term_counts USING fts5vocab (terms, row);
-
 CREATE TRIGGER words_added AFTER INSERT ON words BEGIN
   INSERT INTO stems (rowid, title, tags, summary, body, fields)
-  VALUES (new.memory, new.title, new.tags, new.summary, new.body, new.fields);
-  INSERT INTO terms (rowid, title, tags, summary, body, fields)
   VALUES (new.memory, new.title, new.tags, new.summary, new.body, new.fields);
 END;
 
 CREATE TRIGGER words_removed AFTER DELETE ON words BEGIN
   INSERT INTO stems (stems, rowid, title, tags, summary, body, fields)
-  VALUES ('delete', old.memory, old.title, old.tags, old.summary, old.body, old.fields);
-  INSERT INTO terms (terms, rowid, title, tags, summary, body, fields)
   VALUES ('delete', old.memory, old.title, old.tags, old.summary, old.body, old.fields);
 END;
 
