@@ -51,14 +51,6 @@ SELECT ifnull(sum(memories), 0), ifnull(sum(memories) FILTER (
 _Scores: TypeAlias = dict[int, float]  # by the memory's key, best first
 
 
-class _Read(NamedTuple):
-    """A memory that was found: its key, its id and its words between spaces."""
-
-    key: int
-    id: str
-    words: str
-
-
 class _Ranking(NamedTuple):
     """How to rank: the scope, how many are wanted, and how many of the whole store may hold these.
 
@@ -168,10 +160,9 @@ def _hits(
     if len(every) < ranking.wanted and (len(rare) > 1 or len(asked) > 1):
         some = _ranked(raw, ranking, " OR ".join(map(_phrase, rare)))
     keys = some | every
-    read = list(map(_Read._make, raw.execute(
-        _READ.format(where=ranking.where.sql), (json_list(keys), *ranking.where.parameters)
-    )))  # fmt: skip
-    inside = {one.key for one in read}
+    sql = _READ.format(where=ranking.where.sql)
+    read = raw.execute(sql, (json_list(keys), *ranking.where.parameters)).fetchall()
+    inside = {row[0] for row in read}
     if any(_may_lack(scores, inside, ranking) for scores in (every, some)):
         return _hits(raw, ranking._replace(enough=None), asked, rare, weights)
     hits = []
