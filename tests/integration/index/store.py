@@ -9,7 +9,7 @@ from satchel.api.store.v1 import (
     search_service_pb2,
     search_service_pb2_grpc,
 )
-from satchel.index.adapters.messages import decode_filter, encode_model
+from satchel.index.messages import decode_filter, encode_model
 from satchel.index.model import Change, Query
 from satchel.index.vectors import unpack_rows
 from unit.index.fakes import FakeExact, FakeFeed

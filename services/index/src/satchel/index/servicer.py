@@ -4,7 +4,7 @@ import grpc
 
 from satchel.api.index.v1 import index_service_pb2 as pb
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
-from satchel.index.adapters.messages import decode_change, decode_filter, encode_model
+from satchel.index.messages import decode_change, decode_filter, encode_model
 from satchel.index.board import State, Status
 from satchel.index.engine import Engine
 from satchel.index.errors import VectorMalformed

@@ -12,7 +12,7 @@ from satchel.api.store.v1 import (
     search_service_pb2,
     search_service_pb2_grpc,
 )
-from satchel.index.adapters.messages import decode_change, decode_model, encode_filter
+from satchel.index.messages import decode_change, decode_model, encode_filter
 from satchel.index.errors import DimensionMismatch, VectorMalformed
 from satchel.index.model import Answer, Change, FeedBatch, Hit, Query
 from satchel.runtime.status import from_rpc_error

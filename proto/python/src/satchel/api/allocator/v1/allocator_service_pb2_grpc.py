@@ -71,8 +71,9 @@ class AllocatorServiceServicer:
         receipt that says so. When the embedder or the index cannot answer, the
         words alone decide, and the receipt says so under `degraded`.
 
-        Errors: FIELD_* (INVALID_ARGUMENT); REVISION_NOT_REACHED (UNAVAILABLE);
-        PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
+        Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT) when
+        the threshold's floor lies above its ceiling; REVISION_NOT_REACHED
+        (UNAVAILABLE); PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,9 +92,11 @@ class AllocatorServiceServicer:
     def Allocate(self, request, context):
         """Packs the caller's own candidates into a budget; touches no store.
 
-        Pure: the same request gives the same bytes. Errors: FIELD_*
-        (INVALID_ARGUMENT); VECTOR_MALFORMED and DIMENSION_MISMATCH
-        (INVALID_ARGUMENT).
+        Pure: the same request gives the same bytes. Candidates with almost the same
+        vectors are collapsed, as in `Recall`. Errors: FIELD_* (INVALID_ARGUMENT);
+        FIELDS_CONFLICT (INVALID_ARGUMENT) when two candidates have the same id, or
+        the threshold's floor lies above its ceiling; VECTOR_MALFORMED and
+        DIMENSION_MISMATCH (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

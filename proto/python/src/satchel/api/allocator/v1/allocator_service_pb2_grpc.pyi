@@ -43,8 +43,9 @@ class AllocatorServiceStub:
     receipt that says so. When the embedder or the index cannot answer, the
     words alone decide, and the receipt says so under `degraded`.
 
-    Errors: FIELD_* (INVALID_ARGUMENT); REVISION_NOT_REACHED (UNAVAILABLE);
-    PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
+    Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT) when
+    the threshold's floor lies above its ceiling; REVISION_NOT_REACHED
+    (UNAVAILABLE); PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
     """
     SearchMemories: _grpc.UnaryUnaryMultiCallable[_allocator_service_pb2.SearchMemoriesRequest, _allocator_service_pb2.SearchMemoriesResponse]
     """Finds memories by words and meaning, best first, without a budget.
@@ -55,9 +56,11 @@ class AllocatorServiceStub:
     Allocate: _grpc.UnaryUnaryMultiCallable[_allocator_service_pb2.AllocateRequest, _allocator_service_pb2.AllocateResponse]
     """Packs the caller's own candidates into a budget; touches no store.
 
-    Pure: the same request gives the same bytes. Errors: FIELD_*
-    (INVALID_ARGUMENT); VECTOR_MALFORMED and DIMENSION_MISMATCH
-    (INVALID_ARGUMENT).
+    Pure: the same request gives the same bytes. Candidates with almost the same
+    vectors are collapsed, as in `Recall`. Errors: FIELD_* (INVALID_ARGUMENT);
+    FIELDS_CONFLICT (INVALID_ARGUMENT) when two candidates have the same id, or
+    the threshold's floor lies above its ceiling; VECTOR_MALFORMED and
+    DIMENSION_MISMATCH (INVALID_ARGUMENT).
     """
     GetStatus: _grpc.UnaryUnaryMultiCallable[_allocator_service_pb2.GetStatusRequest, _allocator_service_pb2.GetStatusResponse]
     """Reports what Satchel holds and how its parts are.
@@ -81,8 +84,9 @@ class AllocatorServiceAsyncStub(AllocatorServiceStub):
     receipt that says so. When the embedder or the index cannot answer, the
     words alone decide, and the receipt says so under `degraded`.
 
-    Errors: FIELD_* (INVALID_ARGUMENT); REVISION_NOT_REACHED (UNAVAILABLE);
-    PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
+    Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT) when
+    the threshold's floor lies above its ceiling; REVISION_NOT_REACHED
+    (UNAVAILABLE); PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
     """
     SearchMemories: _aio.UnaryUnaryMultiCallable[_allocator_service_pb2.SearchMemoriesRequest, _allocator_service_pb2.SearchMemoriesResponse]  # type: ignore[assignment]
     """Finds memories by words and meaning, best first, without a budget.
@@ -93,9 +97,11 @@ class AllocatorServiceAsyncStub(AllocatorServiceStub):
     Allocate: _aio.UnaryUnaryMultiCallable[_allocator_service_pb2.AllocateRequest, _allocator_service_pb2.AllocateResponse]  # type: ignore[assignment]
     """Packs the caller's own candidates into a budget; touches no store.
 
-    Pure: the same request gives the same bytes. Errors: FIELD_*
-    (INVALID_ARGUMENT); VECTOR_MALFORMED and DIMENSION_MISMATCH
-    (INVALID_ARGUMENT).
+    Pure: the same request gives the same bytes. Candidates with almost the same
+    vectors are collapsed, as in `Recall`. Errors: FIELD_* (INVALID_ARGUMENT);
+    FIELDS_CONFLICT (INVALID_ARGUMENT) when two candidates have the same id, or
+    the threshold's floor lies above its ceiling; VECTOR_MALFORMED and
+    DIMENSION_MISMATCH (INVALID_ARGUMENT).
     """
     GetStatus: _aio.UnaryUnaryMultiCallable[_allocator_service_pb2.GetStatusRequest, _allocator_service_pb2.GetStatusResponse]  # type: ignore[assignment]
     """Reports what Satchel holds and how its parts are.
@@ -122,8 +128,9 @@ class AllocatorServiceServicer(metaclass=_abc_1.ABCMeta):
         receipt that says so. When the embedder or the index cannot answer, the
         words alone decide, and the receipt says so under `degraded`.
 
-        Errors: FIELD_* (INVALID_ARGUMENT); REVISION_NOT_REACHED (UNAVAILABLE);
-        PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
+        Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT) when
+        the threshold's floor lies above its ceiling; REVISION_NOT_REACHED
+        (UNAVAILABLE); PEER_UNAVAILABLE (UNAVAILABLE) when the store does not answer.
         """
 
     @_abc_1.abstractmethod
@@ -146,9 +153,11 @@ class AllocatorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_allocator_service_pb2.AllocateResponse, _abc.Awaitable[_allocator_service_pb2.AllocateResponse]]:
         """Packs the caller's own candidates into a budget; touches no store.
 
-        Pure: the same request gives the same bytes. Errors: FIELD_*
-        (INVALID_ARGUMENT); VECTOR_MALFORMED and DIMENSION_MISMATCH
-        (INVALID_ARGUMENT).
+        Pure: the same request gives the same bytes. Candidates with almost the same
+        vectors are collapsed, as in `Recall`. Errors: FIELD_* (INVALID_ARGUMENT);
+        FIELDS_CONFLICT (INVALID_ARGUMENT) when two candidates have the same id, or
+        the threshold's floor lies above its ceiling; VECTOR_MALFORMED and
+        DIMENSION_MISMATCH (INVALID_ARGUMENT).
         """
 
     @_abc_1.abstractmethod

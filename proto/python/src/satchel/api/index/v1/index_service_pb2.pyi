@@ -345,6 +345,12 @@ class ApplyChangesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CHANGES_FIELD_NUMBER: _builtins.int
+    AFTER_REVISION_FIELD_NUMBER: _builtins.int
+    after_revision: _builtins.int
+    """Revision that the changes follow, as `WatchChanges` was asked for them: what
+    it left out between this and the last of them is known to be replaced. 0
+    means that nothing was left out.
+    """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[_change_service_pb2.Change]:
         """The changes, by ascending revision."""
@@ -353,10 +359,11 @@ class ApplyChangesRequest(_message.Message):
         self,
         *,
         changes: _abc.Iterable[_change_service_pb2.Change] | None = ...,
+        after_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "changes", b"changes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -64,8 +64,9 @@ class IndexServiceStub:
     """Applies changes that the caller pushes, for set-ups in which the index
     cannot reach the store's feed.
 
-    Changes must follow the last applied revision; ones already applied are
-    skipped, so a repeat is harmless.
+    Changes must follow the last applied revision, without a gap unless
+    `after_revision` covers it; ones already applied are skipped, so a repeat is
+    harmless.
 
     Errors: CHANGE_GAP (FAILED_PRECONDITION) when a revision is missing;
     MODEL_MISMATCH (FAILED_PRECONDITION).
@@ -107,8 +108,9 @@ class IndexServiceAsyncStub(IndexServiceStub):
     """Applies changes that the caller pushes, for set-ups in which the index
     cannot reach the store's feed.
 
-    Changes must follow the last applied revision; ones already applied are
-    skipped, so a repeat is harmless.
+    Changes must follow the last applied revision, without a gap unless
+    `after_revision` covers it; ones already applied are skipped, so a repeat is
+    harmless.
 
     Errors: CHANGE_GAP (FAILED_PRECONDITION) when a revision is missing;
     MODEL_MISMATCH (FAILED_PRECONDITION).
@@ -171,8 +173,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Applies changes that the caller pushes, for set-ups in which the index
         cannot reach the store's feed.
 
-        Changes must follow the last applied revision; ones already applied are
-        skipped, so a repeat is harmless.
+        Changes must follow the last applied revision, without a gap unless
+        `after_revision` covers it; ones already applied are skipped, so a repeat is
+        harmless.
 
         Errors: CHANGE_GAP (FAILED_PRECONDITION) when a revision is missing;
         MODEL_MISMATCH (FAILED_PRECONDITION).

@@ -184,11 +184,16 @@ class WatchChangesResponse(_message.Message):
     HEAD_REVISION_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     THROUGH_REVISION_FIELD_NUMBER: _builtins.int
+    STORE_ID_FIELD_NUMBER: _builtins.int
     head_revision: _builtins.int
     """Newest revision of the store when the response was made."""
     through_revision: _builtins.int
     """Last revision that the client has after this response: everything up to
     it is covered, also where changes were left out.
+    """
+    store_id: _builtins.str
+    """Id of the database, made when it was created. Another id means that the
+    store was replaced, and that a follower must begin anew from 0.
     """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Change]:
@@ -205,10 +210,11 @@ class WatchChangesResponse(_message.Message):
         head_revision: _builtins.int = ...,
         model: _model_pb2.ModelIdentity | None = ...,
         through_revision: _builtins.int = ...,
+        store_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "head_revision", b"head_revision", "model", b"model", "through_revision", b"through_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "head_revision", b"head_revision", "model", b"model", "store_id", b"store_id", "through_revision", b"through_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
