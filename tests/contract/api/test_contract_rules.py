@@ -87,7 +87,10 @@ def test_every_list_that_a_client_sends_has_a_greatest_size() -> None:
 def request_fields() -> Iterator[FieldDescriptor]:
     """Yield the fields of messages named like requests."""
     return (
-        field for field in fields() if field.containing_type.name.endswith(("Request", "Filter", "Options"))
+        field
+        for field in fields()
+        if field.containing_type is not None
+        and field.containing_type.name.endswith(("Request", "Filter", "Options"))
     )
 
 

@@ -9,9 +9,8 @@ agent never notices that another one ended. Nothing here knows what the services
 import asyncio
 import contextvars
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +19,7 @@ from typing import Protocol, Self
 import grpc
 
 from satchel.gateway.data_folder import DataFolder, FileLock, FolderBusy, Owner, Ownership
-from satchel.gateway.home_channel import HomeChannel
+from satchel.gateway.home_channel import HomeChannel, Link
 
 _WAIT_S = 60.0
 _APART_REMEDY = "Its services run apart: name them with --url store=host:port,allocator=host:port."
@@ -45,16 +44,6 @@ class Running(Protocol):
 
 Start = Callable[[DataFolder], AbstractAsyncContextManager[Running]]
 Connect = Callable[[str], AbstractAsyncContextManager[grpc.aio.Channel]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Link:
-    """A way to the services; ``owner`` is this very process when ``own`` is set."""
-
-    channel: grpc.aio.Channel
-    owner: Owner
-    own: bool
-    close: Callable[[], Awaitable[None]]
 
 
 class Home:

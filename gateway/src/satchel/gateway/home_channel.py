@@ -7,18 +7,40 @@ safe: it changes nothing, or it carries a request id, which this channel adds wh
 
 import uuid
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import grpc
 from google.protobuf.message import Message
 
-if TYPE_CHECKING:
-    from satchel.gateway.home import Home, Link
+from satchel.gateway.data_folder import Owner
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 
 _ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """A way to the services; ``owner`` is this very process when ``own`` is set."""
+
+    channel: grpc.aio.Channel
+    owner: Owner
+    own: bool
+    close: Callable[[], Awaitable[None]]
+
+
+class Links(Protocol):
+    """What finds the owner: a `Home`."""
+
+    async def settle(self) -> Link:
+        """Return the link to the owner, found now if need be."""
+        ...
+
+    async def replace(self, lost: Link) -> Link:
+        """Return another link because ``lost`` does not answer, or ``lost`` itself if its owner lives."""
+        ...
 
 
 class HomeChannel(grpc.aio.Channel):
@@ -27,7 +49,7 @@ class HomeChannel(grpc.aio.Channel):
     Calls begin when they are awaited or iterated, not when they are made. Streams offer iteration only.
     """
 
-    def __init__(self, home: "Home") -> None:
+    def __init__(self, home: Links) -> None:
         self._home = home
 
     def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> "UnaryCallable[Any, Any]":  # noqa: ANN401
@@ -74,7 +96,7 @@ class HomeChannel(grpc.aio.Channel):
 class UnaryCallable(grpc.aio.UnaryUnaryMultiCallable[Req, Res]):
     """Makes unary calls that find another owner when theirs is gone."""
 
-    def __init__(self, home: "Home", bind: "Callable[[Link], Any]") -> None:
+    def __init__(self, home: Links, bind: Callable[[Link], Any]) -> None:
         self._home = home
         self._bind = bind
 
@@ -156,7 +178,7 @@ class StreamCallable(grpc.aio.UnaryStreamMultiCallable[Req, Res]):
     fails, but the next call goes to the next owner.
     """
 
-    def __init__(self, home: "Home", bind: "Callable[[Link], Any]", *, repeatable: bool) -> None:
+    def __init__(self, home: Links, bind: Callable[[Link], Any], *, repeatable: bool) -> None:
         self._home = home
         self._bind = bind
         self._attempts = _ATTEMPTS if repeatable else 1
@@ -200,7 +222,7 @@ def repeatable(request: Req) -> Req:
     return cast("Req", copy)
 
 
-async def _next_link(home: "Home", link: "Link", error: grpc.aio.AioRpcError) -> "Link":
+async def _next_link(home: Links, link: Link, error: grpc.aio.AioRpcError) -> Link:
     """Return the link to another owner.
 
     Raises:
