@@ -246,11 +246,11 @@ class AllocationOptions(_message.Message):
     rrf_k: _builtins.int
     """Constant k of reciprocal rank fusion, in [1, 1000]."""
     duplicate_similarity: _builtins.float
-    """Cosine similarity from which two memories count as the same, in (0, 1].
+    """Cosine similarity from which two memories count as the same, in [0.5, 1].
     1 switches the collapse off.
     """
     no_expansion: _builtins.bool
-    """Whether query expansion is switched off."""
+    """Whether query expansion is switched off, where the server has it on."""
     no_neighbors: _builtins.bool
     """Whether memories beside a hit in its session borrow from its score is
     switched off.
@@ -333,8 +333,8 @@ class RecallRequest(_message.Message):
     room: _builtins.str
     """Room. Empty for all."""
     session_id: _builtins.str
-    """Conversation in which the question is asked. Memories of the same session
-    count as near in time.
+    """Conversation in which the question is asked. Strategy `cba` counts memories
+    of the same session as near in time; the others do not use it yet.
     """
     strategy: Global___Strategy.ValueType
     """How memories are chosen."""
@@ -506,6 +506,7 @@ class Receipt(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     MODEL_SHA256_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    NO_GAIN_COUNT_FIELD_NUMBER: _builtins.int
     budget: _builtins.int
     """The budget."""
     total_tokens: _builtins.int
@@ -534,6 +535,8 @@ class Receipt(_message.Message):
     """Revision of the store that the answer reflects."""
     model_sha256: _builtins.str
     """SHA-256 of the model that embedded the query. Empty when none did."""
+    no_gain_count: _builtins.int
+    """Candidates that would add nothing beside what was chosen."""
     @_builtins.property
     def degraded(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What could not be used: `embedder`, `index` or `lexical`. Empty when all
@@ -565,10 +568,11 @@ class Receipt(_message.Message):
         revision: _builtins.int = ...,
         model_sha256: _builtins.str = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        no_gain_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["below_threshold_count", b"below_threshold_count", "budget", b"budget", "candidate_count", b"candidate_count", "collapsed_count", b"collapsed_count", "degraded", b"degraded", "encoding", b"encoding", "fallback_wing", b"fallback_wing", "framing_tokens", b"framing_tokens", "model_sha256", b"model_sha256", "notes", b"notes", "revision", b"revision", "selected_count", b"selected_count", "strategy", b"strategy", "threshold", b"threshold", "total_tokens", b"total_tokens", "unaffordable_count", b"unaffordable_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["below_threshold_count", b"below_threshold_count", "budget", b"budget", "candidate_count", b"candidate_count", "collapsed_count", b"collapsed_count", "degraded", b"degraded", "encoding", b"encoding", "fallback_wing", b"fallback_wing", "framing_tokens", b"framing_tokens", "model_sha256", b"model_sha256", "no_gain_count", b"no_gain_count", "notes", b"notes", "revision", b"revision", "selected_count", b"selected_count", "strategy", b"strategy", "threshold", b"threshold", "total_tokens", b"total_tokens", "unaffordable_count", b"unaffordable_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -759,7 +763,7 @@ class SearchMemoriesRequest(_message.Message):
 
     @_builtins.property
     def options(self) -> Global___AllocationOptions:
-        """Settings of this request; those of fusion and expansion apply."""
+        """Settings of this request; those of fusion, expansion and neighbours apply."""
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:

@@ -189,11 +189,6 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
     Code: FAILED_PRECONDITION. Metadata: `expected_revision`, `actual_revision`.
     """
-    ERROR_REASON_MODEL_NOT_FOUND: _ErrorReason.ValueType  # 56
-    """No model of this name is loaded.
-
-    Code: NOT_FOUND. Metadata: `model`.
-    """
     ERROR_REASON_MODEL_MISSING: _ErrorReason.ValueType  # 57
     """The embedding model could not be loaded; a start-up error.
 
@@ -225,7 +220,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Code: CANCELLED. Metadata: none.
     """
     ERROR_REASON_UNIMPLEMENTED: _ErrorReason.ValueType  # 75
-    """The RPC or the route does not exist in this version.
+    """The RPC does not exist in this version.
 
     Code: UNIMPLEMENTED. Metadata: `method`.
     """
@@ -235,10 +230,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
     Code: INTERNAL. Metadata: none.
     """
-    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 77
-    """The caller sends more requests than its rate allows.
+    ERROR_REASON_ROUTE_NOT_FOUND: _ErrorReason.ValueType  # 78
+    """The REST door has no such path: `method` is the verb. Or the MCP door has no
+    such tool: `method` is `tools/call`, and `path` the name of the tool.
 
-    Code: RESOURCE_EXHAUSTED. Metadata: `limit`, `remedy`.
+    Code: NOT_FOUND. Metadata: `method`, `path`.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
@@ -250,6 +246,10 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     of the FIELD family also carry a `google.rpc.BadRequest` that lists every
     violation found. New values and new metadata keys may be added; the code of a
     value and the meaning of a key never change.
+
+    No details come with what gRPC refuses before any code of ours runs: a message
+    that is larger than the network carries, and a call beyond what a flooded
+    server takes in at all. Both are RESOURCE_EXHAUSTED.
 
     Example: storing a memory without a wing fails with INVALID_ARGUMENT and
     `{"reason": "ERROR_REASON_FIELD_REQUIRED", "domain": "satchel",
@@ -423,11 +423,6 @@ ERROR_REASON_CHANGE_GAP: ErrorReason.ValueType  # 55
 
 Code: FAILED_PRECONDITION. Metadata: `expected_revision`, `actual_revision`.
 """
-ERROR_REASON_MODEL_NOT_FOUND: ErrorReason.ValueType  # 56
-"""No model of this name is loaded.
-
-Code: NOT_FOUND. Metadata: `model`.
-"""
 ERROR_REASON_MODEL_MISSING: ErrorReason.ValueType  # 57
 """The embedding model could not be loaded; a start-up error.
 
@@ -459,7 +454,7 @@ ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 74
 Code: CANCELLED. Metadata: none.
 """
 ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 75
-"""The RPC or the route does not exist in this version.
+"""The RPC does not exist in this version.
 
 Code: UNIMPLEMENTED. Metadata: `method`.
 """
@@ -469,9 +464,10 @@ under the trace id.
 
 Code: INTERNAL. Metadata: none.
 """
-ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 77
-"""The caller sends more requests than its rate allows.
+ERROR_REASON_ROUTE_NOT_FOUND: ErrorReason.ValueType  # 78
+"""The REST door has no such path: `method` is the verb. Or the MCP door has no
+such tool: `method` is `tools/call`, and `path` the name of the tool.
 
-Code: RESOURCE_EXHAUSTED. Metadata: `limit`, `remedy`.
+Code: NOT_FOUND. Metadata: `method`, `path`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

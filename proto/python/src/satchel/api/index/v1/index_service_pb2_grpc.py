@@ -74,7 +74,8 @@ class IndexServiceServicer:
         Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
         (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
         model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-        `min_revision` was not applied in time; INDEX_NOT_READY (UNAVAILABLE) when
+        `min_revision` was reached in time neither by the index nor by the store;
+        INDEX_NOT_READY (UNAVAILABLE) when
         not even the store could answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -84,7 +85,8 @@ class IndexServiceServicer:
     def GetIndexStatus(self, request, context):
         """Reports what the index holds and how far it has followed the store.
 
-        Read-only and safe to retry. Errors: none of its own.
+        Read-only and safe to retry. Errors: OVERLOADED (RESOURCE_EXHAUSTED) when
+        too many searches wait.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,7 +96,8 @@ class IndexServiceServicer:
         """Builds the index anew from the store, and answers meanwhile from the old one.
 
         Returns at once; `GetIndexStatus` shows the progress. A second call while a
-        rebuild runs joins it. Errors: none of its own.
+        rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+        follows no store.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -46,19 +46,22 @@ class IndexServiceStub:
     Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
     (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
     model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-    `min_revision` was not applied in time; INDEX_NOT_READY (UNAVAILABLE) when
+    `min_revision` was reached in time neither by the index nor by the store;
+    INDEX_NOT_READY (UNAVAILABLE) when
     not even the store could answer.
     """
     GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.GetIndexStatusRequest, _index_service_pb2.GetIndexStatusResponse]
     """Reports what the index holds and how far it has followed the store.
 
-    Read-only and safe to retry. Errors: none of its own.
+    Read-only and safe to retry. Errors: OVERLOADED (RESOURCE_EXHAUSTED) when
+    too many searches wait.
     """
     RebuildIndex: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.RebuildIndexRequest, _index_service_pb2.RebuildIndexResponse]
     """Builds the index anew from the store, and answers meanwhile from the old one.
 
     Returns at once; `GetIndexStatus` shows the progress. A second call while a
-    rebuild runs joins it. Errors: none of its own.
+    rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+    follows no store.
     """
     ApplyChanges: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.ApplyChangesRequest, _index_service_pb2.ApplyChangesResponse]
     """Applies changes that the caller pushes, for set-ups in which the index
@@ -90,19 +93,22 @@ class IndexServiceAsyncStub(IndexServiceStub):
     Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
     (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
     model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-    `min_revision` was not applied in time; INDEX_NOT_READY (UNAVAILABLE) when
+    `min_revision` was reached in time neither by the index nor by the store;
+    INDEX_NOT_READY (UNAVAILABLE) when
     not even the store could answer.
     """
     GetIndexStatus: _aio.UnaryUnaryMultiCallable[_index_service_pb2.GetIndexStatusRequest, _index_service_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
     """Reports what the index holds and how far it has followed the store.
 
-    Read-only and safe to retry. Errors: none of its own.
+    Read-only and safe to retry. Errors: OVERLOADED (RESOURCE_EXHAUSTED) when
+    too many searches wait.
     """
     RebuildIndex: _aio.UnaryUnaryMultiCallable[_index_service_pb2.RebuildIndexRequest, _index_service_pb2.RebuildIndexResponse]  # type: ignore[assignment]
     """Builds the index anew from the store, and answers meanwhile from the old one.
 
     Returns at once; `GetIndexStatus` shows the progress. A second call while a
-    rebuild runs joins it. Errors: none of its own.
+    rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+    follows no store.
     """
     ApplyChanges: _aio.UnaryUnaryMultiCallable[_index_service_pb2.ApplyChangesRequest, _index_service_pb2.ApplyChangesResponse]  # type: ignore[assignment]
     """Applies changes that the caller pushes, for set-ups in which the index
@@ -137,7 +143,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
         (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
         model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-        `min_revision` was not applied in time; INDEX_NOT_READY (UNAVAILABLE) when
+        `min_revision` was reached in time neither by the index nor by the store;
+        INDEX_NOT_READY (UNAVAILABLE) when
         not even the store could answer.
         """
 
@@ -149,7 +156,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_index_service_pb2.GetIndexStatusResponse, _abc.Awaitable[_index_service_pb2.GetIndexStatusResponse]]:
         """Reports what the index holds and how far it has followed the store.
 
-        Read-only and safe to retry. Errors: none of its own.
+        Read-only and safe to retry. Errors: OVERLOADED (RESOURCE_EXHAUSTED) when
+        too many searches wait.
         """
 
     @_abc_1.abstractmethod
@@ -161,7 +169,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Builds the index anew from the store, and answers meanwhile from the old one.
 
         Returns at once; `GetIndexStatus` shows the progress. A second call while a
-        rebuild runs joins it. Errors: none of its own.
+        rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+        follows no store.
         """
 
     @_abc_1.abstractmethod

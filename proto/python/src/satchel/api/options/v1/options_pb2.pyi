@@ -87,7 +87,8 @@ class FieldRules(_message.Message):
     string and number limits apply to each item.
 
     Always enforced, without any rule: strings hold no NUL character, enum values
-    are known ones, floating-point numbers are finite.
+    are known ones, floating-point numbers are finite; items of a repeated enum
+    are not the unspecified value, items of a required repeated string not empty.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -181,6 +182,7 @@ class MethodRules(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     HIDDEN_FIELD_NUMBER: _builtins.int
     ANSWERS_EACH_ITEM_FIELD_NUMBER: _builtins.int
+    IDEMPOTENT_FIELD_NUMBER: _builtins.int
     http_success: _builtins.int
     """HTTP status of a success at the REST door. 0 means 200."""
     access: Global___Access.ValueType
@@ -191,6 +193,10 @@ class MethodRules(_message.Message):
     """Of a stream of requests: each one is answered by itself, so one that breaks
     a limit does not end the stream.
     """
+    idempotent: _builtins.bool
+    """A repeat has no further effect, so a client may send the call again without
+    knowing what became of the first one.
+    """
     def __init__(
         self,
         *,
@@ -198,10 +204,11 @@ class MethodRules(_message.Message):
         access: Global___Access.ValueType = ...,
         hidden: _builtins.bool = ...,
         answers_each_item: _builtins.bool = ...,
+        idempotent: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "answers_each_item", b"answers_each_item", "hidden", b"hidden", "http_success", b"http_success"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "answers_each_item", b"answers_each_item", "hidden", b"hidden", "http_success", b"http_success", "idempotent", b"idempotent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

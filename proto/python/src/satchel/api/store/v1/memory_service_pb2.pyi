@@ -369,12 +369,17 @@ class ExportMemoriesRequest(_message.Message):
     WING_FIELD_NUMBER: _builtins.int
     ROOM_FIELD_NUMBER: _builtins.int
     STATES_FIELD_NUMBER: _builtins.int
+    ALL_PROJECTS_FIELD_NUMBER: _builtins.int
     project: _builtins.str
     """Project. Empty means `default`."""
     wing: _builtins.str
     """Wing. Empty for all."""
     room: _builtins.str
     """Room. Empty for all."""
+    all_projects: _builtins.bool
+    """Whether every project that the caller may read is exported. Then `project`
+    must be empty.
+    """
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[_memory_pb2.MemoryState.ValueType]:
         """States. Empty means active and archived."""
@@ -386,10 +391,11 @@ class ExportMemoriesRequest(_message.Message):
         wing: _builtins.str = ...,
         room: _builtins.str = ...,
         states: _abc.Iterable[_memory_pb2.MemoryState.ValueType] | None = ...,
+        all_projects: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["project", b"project", "room", b"room", "states", b"states", "wing", b"wing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_projects", b"all_projects", "project", b"project", "room", b"room", "states", b"states", "wing", b"wing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
