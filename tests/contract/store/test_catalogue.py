@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.store.v1 import (
     change_service_pb2_grpc,

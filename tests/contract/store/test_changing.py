@@ -10,11 +10,12 @@ from contract.store.test_storing import get, refusal
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
+from unit.store.fakes import Client, running_store, vector
+
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.api.types.v1 import memory_pb2
-from unit.store.fakes import Client, running_store, vector
 
 
 async def update(client: Client, memory_id: str, **fields: object) -> memory_pb2.Memory:

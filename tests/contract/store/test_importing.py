@@ -11,10 +11,11 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from unit.store.fakes import Client, running_store
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 from satchel.runtime.status import from_rpc_status
-from unit.store.fakes import Client, running_store
 
 CAUSE = "01890a5d-ac96-774b-bcce-b302099a8057"
 EFFECT = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -93,6 +94,55 @@ def test_a_round_trip_loses_nothing(batch: list[pb.StoreMemoryRequest]) -> None:
         assert all(one.stored.duplicate for one in repeated)
 
     asyncio.run(round_trip())
+
+
+async def test_a_round_trip_keeps_given_apart_from_derived_and_declared_from_inferred(tmp_path: Path) -> None:
+    text = "The team decided to adopt Kubernetes for deployment."
+    kinds = [memory_pb2.MEMORY_TYPE_UNSPECIFIED, memory_pb2.MEMORY_TYPE_DECISION, memory_pb2.MEMORY_TYPE_FACT]
+    batch = [
+        pb.StoreMemoryRequest(content=text, wing="w", session_id=f"{kind}{len(tags)}", type=kind, tags=tags)
+        for kind in kinds
+        for tags in ([], ["kubernetes"], ["Own", "kubernetes"])
+    ]
+    async with running_store(tmp_path, name="a.db") as first:
+        await import_all(first, batch)
+        exported = await export(first)
+    async with running_store(tmp_path, name="b.db") as second:
+        await import_all(second, exported)
+        again = await export(second)
+
+    assert [(one.type_declared, list(one.given_tags)) for one in exported] == [
+        (bool(one.type), sorted(tag.lower() for tag in one.tags)) for one in batch
+    ]
+    assert [unstored(one) for one in again] == [unstored(one) for one in exported]
+
+
+async def test_an_export_without_given_tags_and_declared_types_is_told_apart_by_its_text(
+    tmp_path: Path,
+) -> None:
+    async with running_store(tmp_path, name="a.db") as first:
+        await first.store("The team decided to adopt Kubernetes.", tags=["own"])
+        await first.store("Redis is in use.", type=memory_pb2.MEMORY_TYPE_PREFERENCE)
+        exported = await export(first)
+    older = [memory_pb2.Memory.FromString(one.SerializeToString()) for one in exported]
+    for memory in older:
+        memory.ClearField("given_tags")
+        memory.ClearField("type_declared")
+    async with running_store(tmp_path, name="b.db") as second:
+        await import_all(second, older)
+        again = await export(second)
+
+    assert [unstored(one) for one in again] == [unstored(one) for one in exported]
+
+
+async def test_given_tags_are_bounded_like_all_tags_of_an_import(tmp_path: Path) -> None:
+    memory = memory_pb2.Memory(id=CAUSE, content="x", wing="w", given_tags=["a", "b" * 1001])
+    async with running_store(tmp_path) as client:
+        answers = await import_all(client, [memory])
+
+    error = from_rpc_status(answers[0].error)
+    assert error is not None
+    assert error.metadata["field"] == "memory.given_tags[1]"
 
 
 async def test_every_record_is_answered_in_order_beyond_any_page(tmp_path: Path) -> None:

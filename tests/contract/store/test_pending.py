@@ -4,11 +4,12 @@ import asyncio
 from pathlib import Path
 
 from contract.store.test_storing import get
+from unit.store.fakes import OTHER_MODEL, Client, FakeEmbedder, running_store, vector
+
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.api.types.v1 import memory_pb2
-from unit.store.fakes import OTHER_MODEL, Client, FakeEmbedder, running_store, vector
 
 PENDING = memory_pb2.EMBEDDING_STATE_PENDING
 EMBEDDED = memory_pb2.EMBEDDING_STATE_EMBEDDED

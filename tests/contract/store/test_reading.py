@@ -7,10 +7,11 @@ import grpc
 import pytest
 from contract.store.test_importing import import_all
 from contract.store.test_storing import refusal
+from unit.store.fakes import DIMENSION, running_store, vector
+
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
-from unit.store.fakes import DIMENSION, running_store, vector
 
 
 async def test_a_batch_keeps_the_order_of_the_ids_and_lists_what_is_missing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import NoReturn
 
 import grpc
 import pytest
+
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.api.types.v1 import model_pb2

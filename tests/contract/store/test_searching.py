@@ -7,9 +7,10 @@ import grpc
 import pytest
 from contract.store.test_storing import refusal
 from google.protobuf.timestamp_pb2 import Timestamp
+from unit.store.fakes import Client, running_store, vector
+
 from satchel.api.store.v1 import search_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2, scope_pb2
-from unit.store.fakes import Client, running_store, vector
 
 
 async def search(client: Client, query: str, **fields: object) -> pb.SearchTextResponse:
@@ -176,6 +177,17 @@ async def test_a_large_store_is_searched_by_the_rarest_words(tmp_path: Path) -> 
         found = await search(client, "common rare missing")
 
     assert [hit.memory_id for hit in found.hits] == [rare.id]
+
+
+async def test_better_memories_outside_the_scope_do_not_displace_those_in_it(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        for number in range(20):
+            await client.store(f"whales {number}", title="whales whales", tags=["whales"], project="other")
+        ids = [(await client.store(f"far too many words about whales {number}")).id for number in range(20)]
+        found = await search(client, "whales", top_k=5)
+
+    assert [hit.memory_id for hit in found.hits] == ids[:5]
+    assert [hit.memory_id for hit in found.tag_hits] == ids[:5]
 
 
 async def test_vectors_are_compared_by_their_best_passage(tmp_path: Path) -> None:

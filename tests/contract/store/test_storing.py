@@ -9,10 +9,11 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
+from unit.store.fakes import Client, running_store
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 from satchel.runtime.status import from_rpc_error
-from unit.store.fakes import Client, running_store
 
 
 async def refusal(call: object) -> tuple[grpc.StatusCode, str, dict[str, str]]:

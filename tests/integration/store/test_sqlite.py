@@ -10,6 +10,8 @@ import grpc
 import pytest
 from contract.store.test_changing import update
 from contract.store.test_storing import refusal
+from unit.store.fakes import Client, FakeEmbedder, running_store
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.runtime.errors import Overloaded
 from satchel.store.adapters.sqlite import feed, reading
@@ -18,7 +20,6 @@ from satchel.store.adapters.sqlite.migrations import Migration, migrate, package
 from satchel.store.adapters.sqlite.store import SqliteStore
 from satchel.store.errors import StoreUnavailable
 from satchel.store.scope import Scope
-from unit.store.fakes import Client, FakeEmbedder, running_store
 
 NOW = 1_700_000_000_000_000
 
@@ -35,7 +36,6 @@ def check(path: Path) -> sqlite3.Connection:
     assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
     raw.execute("INSERT INTO stems (stems, rank) VALUES ('integrity-check', 1)")
-    raw.execute("INSERT INTO terms (terms, rank) VALUES ('integrity-check', 1)")
     recounted = raw.execute(
         "SELECT project, wing, type, state, count(*), sum(verbatim_tokens), sum(passage_count), "
         "sum(passage_count = 0) "
@@ -73,7 +73,7 @@ async def test_what_is_acknowledged_is_on_disk_when_the_process_dies(tmp_path: P
 
 
 async def test_any_order_of_changes_leaves_indexes_and_counts_whole(tmp_path: Path) -> None:
-    chance = random.Random(7)  # noqa: S311  # a fixed sequence of steps
+    chance = random.Random(7)  # a fixed sequence of steps
     embedder = FakeEmbedder()
     async with running_store(tmp_path, embedder=embedder, retry_first_s=5.0, retry_longest_s=5.0) as client:
         ids = list[str]()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+
 from satchel.api.store.v1 import (
     change_service_pb2_grpc,
     memory_service_pb2,

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from satchel.store.cursors import decode_token, encode_token
 from satchel.store.errors import PageTokenMismatch
 from satchel.store.scope import Place

@@ -1,6 +1,7 @@
 """The facts of whole texts: kinds, decisions, alternatives, reasons, people and deadlines."""
 
 import pytest
+
 from satchel.store.extraction import extract
 
 WALKTHROUGH = (

@@ -1,6 +1,7 @@
 """Names, identifiers and subjects."""
 
 import pytest
+
 from satchel.store.extraction import extract
 
 

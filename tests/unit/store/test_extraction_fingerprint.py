@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from satchel.store.extraction import Fingerprint, canonical_json, extract, from_json, render_line
 
 CUES = st.sampled_from(

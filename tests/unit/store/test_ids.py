@@ -1,6 +1,7 @@
 import uuid
 
 import pytest
+
 from satchel.store.ids import Stamps, canonical_id, uuid7
 
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -33,3 +34,11 @@ def test_stamps_grow_strictly_when_the_clock_stands_still_or_steps_back() -> Non
 
     assert [stamp.at for stamp in made] == [5_000, 5_001, 5_002, 9_000]
     assert [stamp.id for stamp in made] == sorted(stamp.id for stamp in made)
+
+
+def test_ids_differ_in_their_random_part_however_many_are_drawn() -> None:
+    stamps = Stamps(lambda: 0)
+
+    tails = {stamps.next().id[-17:] for _ in range(2000)}
+
+    assert len(tails) == 2000

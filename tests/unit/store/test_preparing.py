@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+from unit.store.samples import MEMORY, STORED
+
 from satchel.runtime.tokens import count_tokens
 from satchel.store.ids import Stamp
 from satchel.store.model import Component, MemoryType, NewMemory
@@ -12,7 +14,6 @@ from satchel.store.snapshots import (
     load_memory,
     load_stored,
 )
-from unit.store.samples import MEMORY, STORED
 
 STAMP = Stamp(1_700_000_000_000_000, "018bcfe5-6800-7000-8000-000000000000")
 NEW = NewMemory(content="The team decided to adopt Kubernetes for deployment.", wing="w")

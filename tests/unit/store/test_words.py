@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from satchel.store.extraction import Fingerprint, extract
-from satchel.store.words import QueryTerm, encode, fold, index_text, query_terms, tags, terms
+from satchel.store.tokenising import fold
+from satchel.store.words import QueryTerm, encode, index_text, query_terms, tags, terms
 
 
 @pytest.fixture

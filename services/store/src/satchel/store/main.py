@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
+
 from satchel.api.store.v1 import change_service_pb2_grpc, memory_service_pb2_grpc, search_service_pb2_grpc
 from satchel.runtime.channels import open_channel
 from satchel.runtime.executor import BoundedExecutor

@@ -7,7 +7,8 @@ from satchel.runtime.tokens import count_tokens
 from satchel.store.extraction import Fingerprint, canonical_json, extract, render_line
 from satchel.store.ids import Stamp
 from satchel.store.model import Component, Memory, MemoryType, NewMemory, Prepared, TokenCosts, Words
-from satchel.store.words import fold, index_text, tags
+from satchel.store.tokenising import fold
+from satchel.store.words import index_text, tags
 
 DEFAULT_ROOMS = {
     MemoryType.DECISION: "decisions",

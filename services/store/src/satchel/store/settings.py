@@ -43,10 +43,10 @@ class StoreSettings:
         120.0, "Seconds to wait for the embedder for one batch of an import.", minimum=1, maximum=3600
     )
     import_batch: int = setting(
-        64, "Memories of an import that are embedded together.", minimum=1, maximum=256
+        256, "Greatest number of memories of an import that are embedded together.", minimum=1, maximum=256
     )
     import_ahead: int = setting(
-        4, "Batches of an import that may be embedded while earlier ones are written.", minimum=1, maximum=16
+        2, "Batches of an import that are embedded while one is written.", minimum=1, maximum=16
     )
     retry_first_s: float = setting(
         0.5,
@@ -61,8 +61,8 @@ class StoreSettings:
         20, "Replaced versions that are kept of each memory.", minimum=0, maximum=1000
     )
     search_entries: int = setting(
-        6000, "Index entries that the looser pass of a text search may read.", minimum=1, maximum=100_000_000
+        3000, "Index entries that the looser pass of a text search may read.", minimum=1, maximum=100_000_000
     )
     listen: str = setting("127.0.0.1:50063", "Address to listen on; port 0 takes a free one.")
     embedder: str = setting("127.0.0.1:50061", "Address of the embedder.")
-    api_key: Secret | None = setting(None, "Key for the embedder when the caller brings none.")  # noqa: RUF009
+    api_key: Secret | None = setting(None, "Key for the embedder when the caller brings none.")

@@ -5,6 +5,7 @@ from itertools import groupby
 from struct import pack
 
 import grpc
+
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.runtime.errors import Code

@@ -42,7 +42,11 @@ class _Begun:
 
 
 class Importing:
-    """Imports a stream of records in batches of ``batch_size``, at most ``ahead`` of them under way."""
+    """Imports a stream of records in batches of at most ``batch_size``.
+
+    While a batch is embedded or written, ``ahead`` more are prepared and embedded: the embedder always has
+    the next request, and what is held in memory stays bounded.
+    """
 
     def __init__(
         self, writing: Writing, store: MemoryStore, *, batch_size: int, ahead: int, timeout_s: float
@@ -61,14 +65,16 @@ class Importing:
         records before.
         """
         waiting: asyncio.Queue[Record | None] = asyncio.Queue(self._batch_size * 2)
-        started: asyncio.Queue[_Begun | None] = asyncio.Queue(self._ahead)
+        started: asyncio.Queue[_Begun | None] = asyncio.Queue()
+        slots = asyncio.Semaphore(self._ahead + 1)
         try:
             async with asyncio.TaskGroup() as tasks:
                 filling = tasks.create_task(_fill(waiting, records))
-                tasks.create_task(self._start(tasks, waiting, started))
+                tasks.create_task(self._start(tasks, waiting, started, slots))
                 while (begun := await started.get()) is not None:
                     for one in await self._write(begun.batch, await begun.preparing):
                         await answer(one)
+                    slots.release()
         except ExceptionGroup as group:
             raise group.exceptions[0] from group
         if (failure := filling.result()) is not None:
@@ -79,14 +85,19 @@ class Importing:
         tasks: asyncio.TaskGroup,
         waiting: "asyncio.Queue[Record | None]",
         started: "asyncio.Queue[_Begun | None]",
+        slots: asyncio.Semaphore,
     ) -> None:
-        """Cut the records into batches and begin to prepare each; at most ``ahead`` are begun."""
+        """Cut the records into batches and begin each as soon as there is a slot for it.
+
+        Records that come while there is none go into one batch: the busier the embedder, the larger.
+        """
         more = True
         while more:
+            await slots.acquire()
             batch, more = await self._gather(waiting)
             if batch:
-                await started.put(_Begun(batch, tasks.create_task(self._prepare(batch))))
-        await started.put(None)
+                started.put_nowait(_Begun(batch, tasks.create_task(self._prepare(batch))))
+        started.put_nowait(None)
 
     async def _gather(self, waiting: "asyncio.Queue[Record | None]") -> tuple[_Batch, bool]:
         """Wait for a record and take those that wait beside it."""

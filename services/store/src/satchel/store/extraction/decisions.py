@@ -116,7 +116,7 @@ def find_decision(reading: Reading) -> tuple[str, int] | None:
 
 def first_sentence(reading: Reading) -> tuple[str, int]:
     """Return the first sentence and where it begins; empty for a text without words."""
-    start = min((places[0] for places in reading.starts.values()), default=0)
+    start = next((places[0] for places in reading.starts.values()), 0)
     return clip(reading.text[start : reading.clause_end(start)]), start
 
 

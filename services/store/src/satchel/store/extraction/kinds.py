@@ -45,6 +45,10 @@ _FAILURE = word_set(
     debug bug traceback occurred exited plante planté échoue échoué levée lève erreur ligne
     """
 )
+# Words without which a pattern cannot match: looking them up is much cheaper than to search.
+_TRACE_WORDS = word_set("at file goroutine panic thread caused")
+_LEVEL_WORDS = word_set("error fatal critical severe panic warn warning info debug trace notice err e w")
+_CRASH_PARTS = ("segmentation", "segfault", "core dumped", "stack", "exit", "out of memory", "oomkilled")
 _CRASH = re.compile(
     r"segmentation fault|segfault|core dumped|stack ?trace|exit(?:ed with)? code \d|out of memory|oomkilled"
 )
@@ -70,16 +74,26 @@ def infer_kind(reading: Reading, *, declared: str | None, decided: bool) -> Kind
 
 def _is_log(reading: Reading) -> bool:
     text = reading.text
-    return "Traceback (most recent call last)" in text or any(
-        pattern.search(text) for pattern in (_TRACE_LINE, _LOG_LINE, _EXCEPTION_LINE)
+    return (
+        "Traceback (most recent call last)" in text
+        or ((reading.has_any(_TRACE_WORDS) or ": 0x" in text) and bool(_TRACE_LINE.search(text)))
+        or (reading.has_any(_LEVEL_WORDS) and bool(_LOG_LINE.search(text)))
+        or (_names_error(text) and bool(_EXCEPTION_LINE.search(text)))
     )
 
 
 def _is_failure(reading: Reading) -> bool:
-    if _CRASH.search(reading.lower):
+    if any(part in reading.lower for part in _CRASH_PARTS) and _CRASH.search(reading.lower):
         return True
-    named = "Error" in reading.text or "Exception" in reading.text
-    return named and reading.has_any(_FAILURE) and bool(_EXCEPTION_NAME.search(reading.text))
+    return (
+        _names_error(reading.text)
+        and reading.has_any(_FAILURE)
+        and bool(_EXCEPTION_NAME.search(reading.text))
+    )
+
+
+def _names_error(text: str) -> bool:
+    return "Error" in text or "Exception" in text
 
 
 _PREFERRING = word_set(

@@ -35,7 +35,7 @@ _ABBREVIATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text, its lower case with the same offsets, and where each word begins.
+    """A text, its lower case with the same offsets, and where each word begins, in text order.
 
     In ``lower`` typographic apostrophes, wide colons and no-break spaces are replaced by the plain ones.
     """

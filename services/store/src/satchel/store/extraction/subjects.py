@@ -59,7 +59,7 @@ def _subjects(reading: Reading, names: Sequence[str]) -> Iterator[str]:
         yield clip(reading.text[start : min(reading.clause_end(start), start + 80)])
     for match in reading.matches(_ABOUT):
         yield _phrase(reading.text[match.end() : match.end() + 80])
-    places = sorted((starts[0], TOPICS[word]) for word in TOPICS if (starts := reading.starts.get(word)))
+    places = sorted((reading.starts[word][0], TOPICS[word]) for word in TOPICS.keys() & reading.starts.keys())
     yield from list(dict.fromkeys(topic for _, topic in places))[:_MAX_TOPICS]
     yield from names[:_MAX_NAMES]
 

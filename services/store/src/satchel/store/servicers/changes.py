@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import grpc
+
 from satchel.api.store.v1 import change_service_pb2 as pb
 from satchel.api.store.v1 import change_service_pb2_grpc as rpc
 from satchel.store.engine.following import Following
@@ -17,7 +18,7 @@ class ChangeServicer(rpc.ChangeServiceServicer):
     def __init__(self, following: Following) -> None:
         self._following = following
 
-    async def WatchChanges(  # noqa: N802  # the contract's name
+    async def WatchChanges(  # the contract's name
         self,
         request: pb.WatchChangesRequest,
         context: grpc.aio.ServicerContext[pb.WatchChangesRequest, pb.WatchChangesResponse],  # noqa: ARG002

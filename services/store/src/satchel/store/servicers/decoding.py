@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from google.protobuf import json_format, struct_pb2, timestamp_pb2
 from google.protobuf.message import Message
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2, scope_pb2
 from satchel.runtime.errors import InvalidRequest
@@ -23,7 +24,7 @@ from satchel.store.model import (
     Sensitivity,
 )
 from satchel.store.scope import Scope
-from satchel.store.words import fold
+from satchel.store.tokenising import fold
 
 DEFAULT_PROJECT = "default"
 _FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z; source: google/protobuf/timestamp.proto

@@ -5,6 +5,7 @@ from struct import unpack
 from typing import Any
 
 from google.protobuf import struct_pb2, timestamp_pb2
+
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb

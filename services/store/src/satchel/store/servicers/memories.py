@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import grpc
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as rpc
 from satchel.store.engine.importing import Importing, Record
@@ -21,7 +22,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         self._importing = importing
         self._reading = reading
 
-    async def StoreMemory(  # noqa: N802  # the contract's name
+    async def StoreMemory(  # the contract's name
         self,
         request: pb.StoreMemoryRequest,
         context: grpc.aio.ServicerContext[pb.StoreMemoryRequest, pb.StoreMemoryResponse],  # noqa: ARG002
@@ -31,7 +32,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         stored = await self._writing.store([decoding.new_memory(request)], key)
         return encoding.stored(stored[0])
 
-    async def BatchStoreMemories(  # noqa: N802  # the contract's name
+    async def BatchStoreMemories(  # the contract's name
         self,
         request: pb.BatchStoreMemoriesRequest,
         context: grpc.aio.ServicerContext[pb.BatchStoreMemoriesRequest, pb.BatchStoreMemoriesResponse],  # noqa: ARG002
@@ -43,7 +44,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         stored = await self._writing.store(batch, decoding.request_key(request, request.request_id))
         return pb.BatchStoreMemoriesResponse(memories=[encoding.stored(one) for one in stored])
 
-    async def ImportMemories(  # type: ignore[override]  # noqa: N802  # writes its responses to the context
+    async def ImportMemories(  # type: ignore[override]  # writes its responses to the context
         self,
         request_iterator: AsyncIterator[pb.ImportMemoriesRequest],
         context: grpc.aio.ServicerContext[pb.ImportMemoriesRequest, pb.ImportMemoriesResponse],
@@ -53,7 +54,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
             _records(request_iterator), lambda answer: context.write(encode_answer(answer))
         )
 
-    async def ExportMemories(  # noqa: N802  # the contract's name
+    async def ExportMemories(  # the contract's name
         self,
         request: pb.ExportMemoriesRequest,
         context: grpc.aio.ServicerContext[pb.ExportMemoriesRequest, pb.ExportMemoriesResponse],  # noqa: ARG002
@@ -65,7 +66,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
                 memories = [encoding.memory(one) for one in batch]
                 yield pb.ExportMemoriesResponse(memories=memories, total_count=export.total)
 
-    async def GetMemory(  # noqa: N802  # the contract's name
+    async def GetMemory(  # the contract's name
         self,
         request: pb.GetMemoryRequest,
         context: grpc.aio.ServicerContext[pb.GetMemoryRequest, pb.GetMemoryResponse],  # noqa: ARG002
@@ -74,7 +75,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         found = await self._reading.get(decoding.memory_id(request.id), request.project)
         return pb.GetMemoryResponse(memory=encoding.memory(found))
 
-    async def BatchGetMemories(  # noqa: N802  # the contract's name
+    async def BatchGetMemories(  # the contract's name
         self,
         request: pb.BatchGetMemoriesRequest,
         context: grpc.aio.ServicerContext[pb.BatchGetMemoriesRequest, pb.BatchGetMemoriesResponse],  # noqa: ARG002
@@ -90,7 +91,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         )
         return encoding.fetched(await self._reading.fetch(query), whole=whole)
 
-    async def ListMemories(  # noqa: N802  # the contract's name
+    async def ListMemories(  # the contract's name
         self,
         request: pb.ListMemoriesRequest,
         context: grpc.aio.ServicerContext[pb.ListMemoriesRequest, pb.ListMemoriesResponse],  # noqa: ARG002
@@ -105,7 +106,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         memories = [encoding.memory(one) for one in page.memories]
         return pb.ListMemoriesResponse(memories=memories, next_page_token=page.next_token)
 
-    async def UpdateMemory(  # noqa: N802  # the contract's name
+    async def UpdateMemory(  # the contract's name
         self,
         request: pb.UpdateMemoryRequest,
         context: grpc.aio.ServicerContext[pb.UpdateMemoryRequest, pb.UpdateMemoryResponse],  # noqa: ARG002
@@ -116,7 +117,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
             memory=encoding.memory(await self._writing.update(decoding.update(request), key))
         )
 
-    async def DeleteMemory(  # noqa: N802  # the contract's name
+    async def DeleteMemory(  # the contract's name
         self,
         request: pb.DeleteMemoryRequest,
         context: grpc.aio.ServicerContext[pb.DeleteMemoryRequest, pb.DeleteMemoryResponse],  # noqa: ARG002
@@ -130,7 +131,7 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         )
         return pb.DeleteMemoryResponse(id=deleted.id, revision=deleted.revision)
 
-    async def GetStoreStatus(  # noqa: N802  # the contract's name
+    async def GetStoreStatus(  # the contract's name
         self,
         request: pb.GetStoreStatusRequest,
         context: grpc.aio.ServicerContext[pb.GetStoreStatusRequest, pb.GetStoreStatusResponse],  # noqa: ARG002

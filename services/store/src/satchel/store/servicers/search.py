@@ -4,6 +4,7 @@ import math
 from array import array
 
 import grpc
+
 from satchel.api.store.v1 import search_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2_grpc as rpc
 from satchel.store.engine.reading import Reading
@@ -22,7 +23,7 @@ class SearchServicer(rpc.SearchServiceServicer):
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    async def SearchText(  # noqa: N802  # the contract's name
+    async def SearchText(  # the contract's name
         self,
         request: pb.SearchTextRequest,
         context: grpc.aio.ServicerContext[pb.SearchTextRequest, pb.SearchTextResponse],  # noqa: ARG002
@@ -33,7 +34,7 @@ class SearchServicer(rpc.SearchServiceServicer):
         )
         return encoding.text_found(found)
 
-    async def SearchVectors(  # noqa: N802  # the contract's name
+    async def SearchVectors(  # the contract's name
         self,
         request: pb.SearchVectorsRequest,
         context: grpc.aio.ServicerContext[pb.SearchVectorsRequest, pb.SearchVectorsResponse],  # noqa: ARG002

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import aiosqlite
+
 from satchel.runtime.errors import Overloaded
 from satchel.store.errors import StoreFull, StoreUnavailable
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from satchel.store.adapters.sqlite.linking import link_all
 from satchel.store.adapters.sqlite.requests import keep_answer, recall_answer
-from satchel.store.adapters.sqlite.rows import Row, join_tags
+from satchel.store.adapters.sqlite.rows import Row, join_tags, json_list
 from satchel.store.errors import MemoryIdTaken, PathTaken
 from satchel.store.model import (
     MemoryState,
@@ -67,7 +67,7 @@ def import_one(raw: sqlite3.Connection, memory: Prepared) -> Stored:
     *answer, project = row
     if project != memory.new.project or answer[-1] != memory.content_hash:
         raise MemoryIdTaken(memory.id)
-    return _answer(raw, tuple(answer), duplicate=True)
+    return _answer(raw, tuple(answer))
 
 
 def is_stored(raw: sqlite3.Connection, memory: Prepared) -> bool:
@@ -88,21 +88,21 @@ def find_duplicate(raw: sqlite3.Connection, memory: Prepared) -> Stored | None:
             new.session_id, new.occurred_at, memory.path_key, int(MemoryState.ACTIVE),
         ),
     ).fetchone()  # fmt: skip
-    return None if row is None else _answer(raw, row, duplicate=True)
+    return None if row is None else _answer(raw, row)
 
 
 def insert(raw: sqlite3.Connection, memory: Prepared, *, links_must_exist: bool) -> Stored:
     """Write a memory and all that belongs to it, at the next revision."""
     check_path(raw, memory, own_key=None)
     passages = memory.passages if accept_model(raw, memory.passages) else None
-    key = _insert_memory(raw, memory, passages, next_revision(raw))
+    revision = next_revision(raw)
+    key = _insert_memory(raw, memory, passages, revision)
     raw.execute(_INSERT_DOCUMENT, (key, *document_values(memory)))
     write_words(raw, key, memory)
     if passages is not None:
         write_passages(raw, key, passages)
     link_all(raw, key, memory, must_exist=links_must_exist)
-    row = raw.execute(f"SELECT {_ANSWER} FROM memories WHERE key = ?", (key,)).fetchone()  # noqa: S608
-    return _answer(raw, row, duplicate=False)
+    return _stored(memory, passages, revision)
 
 
 def next_revision(raw: sqlite3.Connection) -> int:
@@ -158,8 +158,9 @@ def write_words(raw: sqlite3.Connection, key: int, memory: Prepared) -> None:
         "INSERT INTO words (memory, title, tags, summary, body, fields) VALUES (?, ?, ?, ?, ?, ?)",
         (key, words.title, words.tags, words.summary, words.body, words.fields),
     )
-    raw.executemany(
-        "INSERT INTO memory_tags (tag, memory) VALUES (?, ?)", [(tag, key) for tag in memory.tag_keys]
+    raw.execute(
+        "INSERT INTO memory_tags (tag, memory) SELECT value, ? FROM json_each(?)",
+        (key, json_list(memory.tag_keys)),
     )
 
 
@@ -221,7 +222,26 @@ def _set_model(raw: sqlite3.Connection, model: ModelIdentity) -> None:
     )
 
 
-def _answer(raw: sqlite3.Connection, row: Row, *, duplicate: bool) -> Stored:
+def _stored(memory: Prepared, passages: Passages | None, revision: int) -> Stored:
+    """Return what storing a memory gave that was not there yet."""
+    return Stored(
+        id=memory.id,
+        type=memory.type,
+        fact_count=memory.fact_count,
+        token_count=memory.costs.verbatim,
+        model_sha256="" if passages is None else passages.model.sha256,
+        embedded=passages is not None,
+        duplicate=False,
+        revision=revision,
+        created_at=memory.created_at,
+        wing=memory.new.wing,
+        room=memory.room,
+        version=memory.new.version,
+    )
+
+
+def _answer(raw: sqlite3.Connection, row: Row) -> Stored:
+    """Return the answer to a memory that is there already."""
     (memory_id, kind, facts, tokens, passages, revision, created_at, wing, room, version, *_) = row
     sha256 = raw.execute("SELECT sha256 FROM models").fetchone()[0] if passages else ""
     return Stored(
@@ -231,7 +251,7 @@ def _answer(raw: sqlite3.Connection, row: Row, *, duplicate: bool) -> Stored:
         token_count=tokens,
         model_sha256=sha256,
         embedded=passages > 0,
-        duplicate=duplicate,
+        duplicate=True,
         revision=revision,
         created_at=created_at,
         wing=wing,

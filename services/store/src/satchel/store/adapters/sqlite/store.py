@@ -73,7 +73,7 @@ class SqliteStore:
         max_waiting_reads: int = 1024,
         max_waiting_writes: int = 4096,
         max_group: int = 256,
-        search_entries: int = 6000,
+        search_entries: int = 3000,
         versions_kept: int = 20,
         max_exports: int = 4,
     ) -> AsyncIterator[Self]:

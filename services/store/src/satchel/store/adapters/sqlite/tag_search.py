@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
+
 from satchel.store.adapters.sqlite.rows import json_list
 from satchel.store.adapters.sqlite.scoping import Conditions
 from satchel.store.scope import TagHit

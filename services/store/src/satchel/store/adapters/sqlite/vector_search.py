@@ -5,6 +5,7 @@ import sqlite3
 
 import numpy as np
 from numpy.typing import NDArray
+
 from satchel.store.adapters.sqlite.rows import head_of, model_of
 from satchel.store.adapters.sqlite.scoping import conditions
 from satchel.store.errors import DimensionMismatch, ModelMismatch
