@@ -23,9 +23,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import faiss as _faiss
+import grpc
 import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
@@ -33,7 +34,6 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.texts import Turn, multiply, noisy, read_questions, read_turns
-
 from satchel.allocator.expansion import content_words
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_rpc
@@ -43,6 +43,7 @@ from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.index.v1 import index_service_pb2_grpc as index_rpc
 from satchel.api.store.v1 import memory_service_pb2 as memory_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as memory_rpc
+from satchel.api.types.v1 import model_pb2
 from satchel.embedder.adapters.packaged import packaged_model
 from satchel.embedder.batching import pad
 from satchel.embedder.main import build as build_embedder
@@ -61,6 +62,7 @@ from satchel.store.settings import StoreSettings
 faiss: Any = _faiss
 
 Matrix = NDArray[np.float32]
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 WARM_UP = 30
 TRACED = 40
@@ -87,20 +89,39 @@ class Times:
 
     def row(self, name: str) -> str:
         """Return a line of the table."""
-        cells = [f"{point(values):.2f}" for values in (self.wall, self.cpu) for point in (statistics.median, p95)]
+        cells = [
+            f"{point(values):.2f}" for values in (self.wall, self.cpu) for point in (statistics.median, p95)
+        ]
         return f"| {name} | {' | '.join(cells)} |"
 
 
 class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
     """Answers with vectors that were made before, under the identity of the real model."""
 
-    def __init__(self, model: Any, vectors: Mapping[str, NDArray[np.float32]]) -> None:  # noqa: ANN401
+    def __init__(self, model: model_pb2.ModelIdentity, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         self._model, self._vectors = model, vectors
+
+    async def EmbedStream(  # noqa: N802  # the contract's name
+        self,
+        request_iterator: AsyncIterator[embedder_pb.EmbedStreamRequest],  # noqa: ARG002
+        context: Context,  # noqa: ARG002
+    ) -> AsyncIterator[embedder_pb.EmbedStreamResponse]:
+        """Answer nothing: an import asks for batches one by one."""
+        return
+        yield
+
+    async def ListModels(  # noqa: N802  # the contract's name
+        self,
+        request: embedder_pb.ListModelsRequest,  # noqa: ARG002
+        context: Context,  # noqa: ARG002
+    ) -> embedder_pb.ListModelsResponse:
+        """List the real model."""
+        return embedder_pb.ListModelsResponse(models=[self._model])
 
     async def EmbedTexts(  # noqa: N802  # the contract's name
         self,
         request: embedder_pb.EmbedTextsRequest,
-        context: object,  # noqa: ARG002
+        context: Context,  # noqa: ARG002
     ) -> embedder_pb.EmbedTextsResponse:
         """Look the texts up; each is one passage."""
         rows = np.stack([self._vectors[text] for text in request.texts])
@@ -168,7 +189,8 @@ class PlainScript:
         near, said = found[0].tolist(), [row for (row,) in hits]
         wanted = list(dict.fromkeys([*near[:50], *said[:50], *near[50:], *said[50:]]))[:FETCHED]
         rows: list[tuple[int, str]] = self._database.execute(
-            "SELECT id, text FROM memories WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+            "SELECT id, text FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(wanted),),
         ).fetchall()
         return rows
 
@@ -213,11 +235,11 @@ def graph_of(vectors: Matrix, path: Path) -> Any:  # noqa: ANN401
     return graph
 
 
-async def real_vectors(turns: Sequence[Turn], cache: Path) -> tuple[Matrix, Any]:
+async def real_vectors(turns: Sequence[Turn], cache: Path) -> tuple[Matrix, model_pb2.ModelIdentity]:
     """Return the turns' vectors by the real model, kept in a file, and the model's identity."""
     async with build_embedder(EmbedderSettings()) as built:
         identity = encode_identity(built.engine.identity)
-        if cache.exists():
+        if await asyncio.to_thread(cache.exists):
             return np.load(cache), identity
         rows = []
         for start in range(0, len(turns), 64):
@@ -244,7 +266,7 @@ async def populate(folder: DataFolder, turns: Sequence[Turn], texts: Sequence[st
     _, identity = await real_vectors(turns, folder.path / "turns.npy")
     server = InProcessServer()
     embedder = PreparedEmbedder(identity, dict(zip(texts, vectors, strict=True)))
-    embedder_rpc.add_EmbedderServiceServicer_to_server(embedder, server)  # type: ignore[no-untyped-call]
+    embedder_rpc.add_EmbedderServiceServicer_to_server(embedder, server)
     channel = InProcessChannel(server)
     settings = StoreSettings(url=f"sqlite:{folder.database}", synchronous="normal")
     async with build_store(settings, embedder_channel=channel) as built:
@@ -280,7 +302,7 @@ async def opened(arguments: argparse.Namespace) -> AsyncIterator[tuple[Any, Plai
     texts, bases = multiply(turns, arguments.memories)
     real, _ = await real_vectors(turns, folder.path / "turns.npy")
     vectors = noisy(real, bases, len(turns))
-    if not folder.database.exists():
+    if not await asyncio.to_thread(folder.database.exists):
         await populate(folder, turns, texts, vectors)
     settings = EmbeddedSettings.load(folder)
     script = PlainScript(texts, vectors, folder.path, settings.embedder.threads)
@@ -360,7 +382,10 @@ def p95(values: Sequence[float]) -> float:
 
 def print_comparison(arguments: argparse.Namespace, ours: Times, plain: Times, kind: str) -> None:
     """Print the table and the ratios."""
-    print(f"{arguments.memories} memories, {len(ours.wall)} questions, budget {arguments.budget}; script: {kind}\n")
+    print(
+        f"{arguments.memories} memories, {len(ours.wall)} questions, "
+        f"budget {arguments.budget}; script: {kind}\n"
+    )
     print("| | wall ms, median | p95 | processor ms, median | p95 |\n| --- | --- | --- | --- | --- |")
     print(ours.row("`Recall`, embedded"))
     print(plain.row("plain script"))
@@ -369,7 +394,10 @@ def print_comparison(arguments: argparse.Namespace, ours: Times, plain: Times, k
         for mine, theirs in ((ours.wall, plain.wall), (ours.cpu, plain.cpu))
     )
     of_medians = statistics.median(ours.wall) / statistics.median(plain.wall)
-    print(f"\nRatio of medians: {of_medians:.2f} wall. Median of paired ratios: {wall:.2f} wall, {cpu:.2f} processor.\n")
+    print(
+        f"\nRatio of medians: {of_medians:.2f} wall. "
+        f"Median of paired ratios: {wall:.2f} wall, {cpu:.2f} processor.\n"
+    )
 
 
 def print_shown(receipts: Sequence[allocator_pb.Receipt]) -> None:
@@ -382,13 +410,17 @@ def print_shown(receipts: Sequence[allocator_pb.Receipt]) -> None:
 def print_spans(traces: Sequence[Mapping[str, float]]) -> None:
     """Print the median of each span, in the order of their names."""
     print("| span | median ms |\n| --- | --- |")
-    for name in sorted({name for trace in traces for name in trace}, key=lambda name: re.sub("^-> ", "", name)):
+    for name in sorted(
+        {name for trace in traces for name in trace}, key=lambda name: re.sub("^-> ", "", name)
+    ):
         print(f"| `{name}` | {statistics.median(trace.get(name, 0.0) for trace in traces):.2f} |")
 
 
 def main() -> None:
     """Read the arguments and measure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--locomo", type=Path, required=True, help="conversations with questions, as JSON")
     parser.add_argument("--data-dir", type=Path, required=True, help="folder to fill, or one that was filled")
     parser.add_argument("--memories", type=int, default=10_000)
