@@ -165,6 +165,8 @@ async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
         (b"", {}, 422),
         (b"{}", {"Content-Type": "text/plain"}, 415),
         (b"{}", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        (b"{}", {"Content-Type": "application/json; charset=utf-16"}, 415),
+        (b"{}", {"Content-Encoding": "gzip"}, 415),
         (b'{"content": "' + b"x" * (4 << 20) + b'"}', {}, 413),
     ],
 )
@@ -214,6 +216,32 @@ async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncCl
 
 async def test_a_path_that_is_spelled_out_wins_over_an_id(http: httpx2.AsyncClient) -> None:
     assert (await http.get(f"{MEMORIES}/recall")).status_code == 405
+
+
+async def test_an_encoded_slash_stays_in_its_field(http: httpx2.AsyncClient) -> None:
+    refused = await http.get(f"{MEMORIES}/a%2Fb")
+
+    assert (refused.status_code, refused.json()["field"]) == (422, "id")
+
+
+@pytest.mark.parametrize("url", [f"{MEMORIES}/%ff", f"{MEMORIES}?wing=%ed%a0%80", f"{MEMORIES}?tag=%ff"])
+async def test_bytes_that_are_no_text_are_refused_in_an_address(
+    http: httpx2.AsyncClient, world: World, url: str
+) -> None:
+    refused = await http.get(url)
+
+    assert (refused.status_code, refused.json()["reason"]) == (422, "ERROR_REASON_FIELD_INVALID_CHARACTER")
+    assert world.store.requests == []
+
+
+async def test_documents_tell_their_verbs_and_refusals_carry_a_trace(http: httpx2.AsyncClient) -> None:
+    asked = await http.options("/docs")
+    foreign = await http.get("/health", headers={"Host": "evil.example"})
+    mistyped = await http.post("/mcp", content=b"{}", headers={"Content-Type": "text/plain"})
+
+    assert (asked.status_code, asked.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
+    assert (foreign.status_code, mistyped.status_code) == (403, 415)
+    assert all(refused.headers["satchel-trace-id"] for refused in (foreign, mistyped))
 
 
 async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClient, world: World) -> None:

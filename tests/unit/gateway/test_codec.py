@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
+
 from satchel.gateway.transcoder.codec import MAX_DEPTH, MalformedJson, decode, encode, loads
 from satchel.gateway.transcoder.descriptors import Contract, load_contract, message_class
 from satchel.gateway.transcoder.times import parse_duration, parse_time

@@ -1,8 +1,18 @@
 import json
+import socket
 from typing import Any
 
 import pytest
-from satchel.gateway.errors import BodyTooLarge, HostRefused, RouteNotFound, VerbNotAllowed, WrongContentType
+
+from satchel.gateway.errors import (
+    BodyTooLarge,
+    HostRefused,
+    RouteNotFound,
+    VerbNotAllowed,
+    WrongContentCoding,
+    WrongContentType,
+)
+from satchel.gateway.main import bind
 from satchel.gateway.mcp.frames import mend
 from satchel.gateway.problems import problem_of, status_of
 from satchel.gateway.settings import PREFIX, GatewaySettings
@@ -46,6 +56,7 @@ def remote(code: Code, reason: str) -> RemoteError:
         (remote(Code.FAILED_PRECONDITION, "ERROR_REASON_REQUEST_ID_REUSED"), 409),
         (BodyTooLarge(10), 413),
         (WrongContentType(), 415),
+        (WrongContentCoding(), 415),
         (InvalidRequest.of("wing", "ERROR_REASON_FIELD_REQUIRED", "wing is required."), 422),
         (Overloaded(queue="q", limit=1), 429),
         (Cancelled(), 499),
@@ -129,3 +140,9 @@ def test_a_path_finds_its_place_and_its_fields() -> None:
     assert ({"id": "T0:abc"}, {"GET", "PUT", "DELETE"}) == (fields, set(place.routes))
     assert table.find("/api/v1/memories/") is None
     assert table.find("/api/v1/memories/a/b") is None
+
+
+def test_answers_on_a_kept_connection_do_not_wait_for_acknowledgements() -> None:
+    """asyncio sets TCP_NODELAY on a connection only where the listening socket names its protocol."""
+    with bind("127.0.0.1", 0) as bound:
+        assert bound.proto == socket.IPPROTO_TCP

@@ -33,14 +33,25 @@ class VerbNotAllowed(ServiceError):
 
 
 class WrongContentType(ServiceError):
-    """The body is declared as something else than JSON."""
+    """The body is declared as something else than JSON in UTF-8."""
 
     code = Code.INVALID_ARGUMENT
     reason = "ERROR_REASON_MALFORMED_MESSAGE"
 
     def __init__(self) -> None:
-        remedy = "send JSON with the header Content-Type: application/json"
+        remedy = "send JSON in UTF-8 with the header Content-Type: application/json"
         super().__init__(f"The body has a content type that is not taken: {remedy}.", remedy=remedy)
+
+
+class WrongContentCoding(ServiceError):
+    """The body is declared as compressed."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_MALFORMED_MESSAGE"
+
+    def __init__(self) -> None:
+        remedy = "send it as it is, without the header Content-Encoding"
+        super().__init__(f"The body has a content coding, and none is taken: {remedy}.", remedy=remedy)
 
 
 class BodyTooLarge(ServiceError):

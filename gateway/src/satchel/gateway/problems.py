@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from satchel.gateway.errors import HostRefused, VerbNotAllowed, WrongContentType
+from satchel.gateway.errors import HostRefused, VerbNotAllowed, WrongContentCoding, WrongContentType
 from satchel.gateway.transcoder.json_text import Json
 from satchel.runtime.errors import Code, ServiceError, Violation
 
@@ -42,6 +42,7 @@ _STATUS_BY_REASON: Mapping[str, int] = {
 _STATUS_BY_TYPE: Mapping[type[ServiceError], int] = {
     VerbNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
     WrongContentType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    WrongContentCoding: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HostRefused: HTTPStatus.FORBIDDEN,
 }
 _RETRY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -117,6 +118,8 @@ def _headers(error: ServiceError, status: int) -> dict[str, str]:
     headers: dict[str, str] = {}
     if isinstance(error, VerbNotAllowed):
         headers["Allow"] = error.allowed
+    if isinstance(error, WrongContentCoding):
+        headers["Accept-Encoding"] = "identity"
     if status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     if status in _RETRY_STATUSES:

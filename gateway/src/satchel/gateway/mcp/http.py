@@ -9,10 +9,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from satchel.gateway.errors import BodyTooLarge, VerbNotAllowed
+from satchel.gateway.errors import VerbNotAllowed
 from satchel.gateway.mcp.frames import mend
-from satchel.gateway.rest.limits import read_body
-from satchel.gateway.rest.responses import error_response
+from satchel.gateway.rest.fixed import refuse
+from satchel.gateway.rest.limits import check_content, read_body
+from satchel.runtime.errors import ServiceError
 
 
 class McpEndpoint:
@@ -36,16 +37,19 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["method"] != "POST":
-            refused = VerbNotAllowed(scope["method"], ("POST",))
-            await error_response(refused, "")(scope, receive, send)
-            return
+        request = Request(scope, receive)
         try:
-            frame = mend(await read_body(Request(scope, receive), self._max_body_bytes))
-        except BodyTooLarge as error:
-            await error_response(error, "")(scope, receive, send)
+            frame = await self._read(request)
+        except ServiceError as error:
+            await refuse(request, error)(scope, receive, send)
             return
         await self._manager.handle_request(_with_length(scope, len(frame)), _replay(frame, receive), send)
+
+    async def _read(self, request: Request) -> bytes:
+        if request.method != "POST":
+            raise VerbNotAllowed(request.method, ("POST",))
+        check_content(request.headers)
+        return mend(await read_body(request, self._max_body_bytes))
 
 
 def _with_length(scope: Scope, length: int) -> Scope:

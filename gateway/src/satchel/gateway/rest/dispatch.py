@@ -3,6 +3,7 @@
 import logging
 import time
 from http import HTTPStatus
+from urllib.parse import parse_qsl, quote
 
 from google.protobuf.message import Message
 from starlette.requests import ClientDisconnect, Request
@@ -34,7 +35,7 @@ class Dispatcher:
     async def __call__(self, request: Request) -> Response:
         """Answer a request; whatever happens, the answer is JSON with a trace id."""
         began = time.perf_counter()
-        place, fields = self._table.find(request.scope["path"]) or (None, {})
+        place, fields = self._table.find(_sent_path(request)) or (None, {})
         name = place.template if place else _UNKNOWN_PLACE
         attributes = {"http.request.method": request.method, "http.route": name}
         with open_exchange(f"{request.method} {name}", _carrier(request), dict(attributes)) as exchange:
@@ -69,7 +70,7 @@ class Dispatcher:
         if route is None:
             raise VerbNotAllowed(request.method, place.allowed())
         body = await read_json(request, self._max_body_bytes) if route.rule.body else None
-        message = route.request(fields, request.query_params.multi_items(), body)
+        message = route.request(fields, _sent_query(request), body)
         answer = await self._caller.call(route.rpc, message, project=exchange.project)
         return _response(route, answer)
 
@@ -90,6 +91,18 @@ def _response(route: Route, answer: Message) -> Response:
     if route.rule.response_body:
         return json_response(encode_field(answer, route.rule.response_body), status)
     return json_response(encode(answer), status)
+
+
+def _sent_path(request: Request) -> str:
+    """Return the path still percent-encoded, so that an encoded slash does not part it."""
+    raw: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    return raw.partition(b"?")[0].decode("latin-1")
+
+
+def _sent_query(request: Request) -> list[tuple[str, str]]:
+    """Return names and values; bytes that are not UTF-8 become halves of surrogate pairs."""
+    text: bytes = request.scope["query_string"]
+    return parse_qsl(text.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
 
 
 def _carrier(request: Request) -> dict[str, str]:

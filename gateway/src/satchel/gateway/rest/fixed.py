@@ -1,6 +1,7 @@
 """Routes that the door adds to the contract's: each answers GET, and nothing else."""
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +13,8 @@ from satchel.gateway.exchanges import open_exchange
 from satchel.gateway.rest.responses import error_response, stamped
 from satchel.runtime.errors import ServiceError
 
-_ALLOWED = ("GET", "HEAD")
+_ANSWERED = ("GET", "HEAD")
+_ALLOWED = (*_ANSWERED, "OPTIONS")
 
 
 def get_route(path: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
@@ -34,8 +36,10 @@ class _GetOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        if request.method in _ALLOWED:
+        if request.method in _ANSWERED:
             response = await self._answer(request)
+        elif request.method == "OPTIONS":
+            response = Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(_ALLOWED)})
         else:
             response = refuse(request, VerbNotAllowed(request.method, _ALLOWED))
         await response(scope, receive, send)

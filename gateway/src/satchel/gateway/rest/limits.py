@@ -1,27 +1,30 @@
 """What is refused before anything is read or called: sizes, content types, foreign hosts and pages."""
 
 from collections.abc import Collection
+from email.message import Message
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from satchel.gateway.errors import BodyTooLarge, HostRefused, WrongContentType
-from satchel.gateway.rest.responses import error_response
+from satchel.gateway.errors import BodyTooLarge, HostRefused, WrongContentCoding, WrongContentType
+from satchel.gateway.rest.fixed import refuse
 from satchel.gateway.transcoder.faults import wrong_type
 from satchel.gateway.transcoder.json_text import Json, loads
 from satchel.runtime.errors import InvalidRequest
 
 _LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 _JSON_TYPES = ("application/json", "text/json")
+_CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
 async def read_json(request: Request, limit_bytes: int) -> Json:
     """Return the JSON of a request's body; `None` for no body.
 
     Raises:
-        WrongContentType: the body is declared as something else than JSON.
+        WrongContentType: the body is declared as something else than JSON in UTF-8.
+        WrongContentCoding: the body is declared as compressed.
         BodyTooLarge: it has more than ``limit_bytes``; no more than that is read.
         MalformedJson: it is not JSON.
         InvalidRequest: it is the JSON value null, which is no message.
@@ -29,7 +32,7 @@ async def read_json(request: Request, limit_bytes: int) -> Json:
     body = await read_body(request, limit_bytes)
     if not body.strip():
         return None
-    _check_content_type(request.headers.get("content-type", ""))
+    check_content(request.headers)
     value = loads(body)
     if value is None:
         raise InvalidRequest([wrong_type("body", "an object", None)])
@@ -53,11 +56,27 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
     return bytes(body)
 
 
-def _check_content_type(content_type: str) -> None:
-    """Take JSON by its name or by a suffix; a body without a type counts as JSON."""
-    kind = content_type.partition(";")[0].strip().lower()
+def check_content(headers: Headers) -> None:
+    """Take JSON by its name or by a suffix, in UTF-8 and as it is; a body without a type counts as JSON.
+
+    Raises:
+        WrongContentType: the headers name another type or another charset.
+        WrongContentCoding: they name a coding.
+    """
+    if headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise WrongContentCoding
+    declared = headers.get("content-type", "")
+    kind = declared.partition(";")[0].strip().lower()
     if kind and kind not in _JSON_TYPES and not kind.endswith("+json"):
         raise WrongContentType
+    if _charset(declared) not in _CHARSETS:
+        raise WrongContentType
+
+
+def _charset(content_type: str) -> str:
+    header = Message()
+    header["Content-Type"] = content_type
+    return (header.get_content_charset() or "utf-8").lower()
 
 
 class HostGuard:
@@ -75,7 +94,7 @@ class HostGuard:
         """Answer 403 to the others."""
         refused = self._refused(Headers(scope=scope)) if scope["type"] == "http" else ""
         if refused:
-            await error_response(HostRefused(refused), "")(scope, receive, send)
+            await refuse(Request(scope), HostRefused(refused))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -58,7 +58,7 @@ def _fill_message(message: Any, value: Json, path: str, found: list[Violation]) 
             return
         setter = setters.get(name)
         if setter is None:
-            found.append(faults.unknown_field(_join(path, _shown(name)), setters))
+            found.append(faults.unknown_field(_join(path, faults.shown_name(name)), setters))
         elif member is not None:
             oneofs.see(descriptor.fields_by_name[name], path, found)
             setter(message, member, _join(path, name), found)
@@ -160,7 +160,7 @@ def _map_setter(field: FieldDescriptor) -> _Setter:
             found.append(faults.wrong_type(path, "an object", value))
             return
         for key, item in value.items():
-            result = read(item, f"{path}[{_shown(key)!r}]")
+            result = read(item, f"{path}[{faults.shown_name(key)!r}]")
             if isinstance(result, Violation):
                 found.append(result)
             else:
@@ -231,11 +231,6 @@ def _fill_mask(message: Any, value: Json, path: str, found: list[Violation]) -> 
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
-
-
-def _shown(name: str) -> str:
-    """Return a name that came from outside so that it can be shown: valid text, cut."""
-    return name.encode("utf-8", "replace").decode().replace("\0", "?")[:100]
 
 
 _FILLERS: Mapping[str, _Filler] = {

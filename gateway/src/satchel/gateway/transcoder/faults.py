@@ -94,6 +94,11 @@ def json_type(value: object) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
+def shown_name(name: str) -> str:
+    """Return a name that came from outside so that it can be shown: valid text, cut."""
+    return name.encode("utf-8", "replace").decode().replace("\0", "?")[:100]
+
+
 def shown(value: object) -> str:
     """Return a number as text, cut where it is long."""
     text = f"{value:g}" if isinstance(value, float) else str(value)

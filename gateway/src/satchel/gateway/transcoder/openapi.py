@@ -62,7 +62,9 @@ def make_openapi(
     paths: dict[str, Json] = {}
     for route in table:
         operations = cast("dict[str, Json]", paths.setdefault(route.rule.template, {}))
-        operations[route.rule.verb.lower()] = _operation(contract, route, shown, accepted)
+        operations[route.rule.verb.lower()] = _operation(
+            contract, route, shown, accepted, _links(route, table)
+        )
     schemas: dict[str, Json] = {"Problem": _PROBLEM_SCHEMA}
     if health is not None:
         schemas["Health"] = health
@@ -98,14 +100,16 @@ def _tag(service: str) -> str:
     return service.rpartition(".")[2].removesuffix("Service")
 
 
-def _operation(contract: Contract, route: Route, shown: SchemaBook, accepted: SchemaBook) -> Schema:
+def _operation(
+    contract: Contract, route: Route, shown: SchemaBook, accepted: SchemaBook, links: dict[str, Json]
+) -> Schema:
     rpc = route.rpc
     summary, _, rest = rpc.comment.partition("\n\n")
     operation: Schema = {
         "operationId": rpc.name,
         "tags": [_tag(rpc.service)],
         "summary": summary.removesuffix("."),
-        "responses": _responses(contract, route, shown),
+        "responses": _responses(contract, route, shown, links),
     }
     if rest:
         operation["description"] = rest
@@ -146,11 +150,24 @@ def _request_body(route: Route, book: SchemaBook) -> Schema:
     return {"required": required, "content": {_JSON: {"schema": schema}}}
 
 
-def _responses(contract: Contract, route: Route, book: SchemaBook) -> Schema:
+def _links(route: Route, table: RouteTable) -> dict[str, Json]:
+    """Return what can be done with the id that an answer holds: the routes one segment below."""
+    if route.rpc.http_success != HTTPStatus.CREATED or "id" not in route.rpc.output.fields_by_name:
+        return {}
+    return {
+        other.rpc.name: {"operationId": other.rpc.name, "parameters": {"id": "$response.body#/id"}}
+        for other in table
+        if other.rule.template == f"{route.rule.template}/{{id}}"
+    }
+
+
+def _responses(contract: Contract, route: Route, book: SchemaBook, links: dict[str, Json]) -> Schema:
     status = route.rpc.http_success
     success: Schema = {"description": _first_sentence(contract.comment(route.rpc.output.full_name))}
     if status != HTTPStatus.NO_CONTENT:
         success["content"] = {_JSON: {"schema": _result(route, book)}}
+    if links:
+        success["links"] = links
     failures: Schema = {
         str(int(failure)): {"description": failure.phrase, "content": {_JSON: {"schema": _PROBLEM}}}
         for failure in _failures(route.rpc, has_body=bool(route.rule.body))

@@ -1,11 +1,13 @@
 """Regular expressions of schemas, in the syntax shared by ECMA 262 and Python."""
 
+import re
+
 from google.protobuf.descriptor import Descriptor
 
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime import value_checks
 
-_NO_NUL = r"^[^\u0000]*$"
+NO_NUL = r"^[^\u0000]*$"
 _NOT_BLANK = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
 _NOT_BLANK_OR_EMPTY = r"^(?:[^\u0000]*[^\s\u0000][^\u0000]*)?$"
 
@@ -33,14 +35,14 @@ def accepted(rules: options_pb2.FieldRules, *, is_needed: bool) -> str:
         return f"^{form}$" if is_needed else f"^(?:{form})?$"
     if rules.not_blank:
         return _NOT_BLANK if is_needed else _NOT_BLANK_OR_EMPTY
-    return _NO_NUL
+    return NO_NUL
 
 
 def comma_list(rules: options_pb2.FieldRules) -> str:
     """Return the form of items with commas, as the codec splits them: space and empty items are dropped."""
     form = form_of(rules)
     if not form:
-        return _NO_NUL
+        return NO_NUL
     item = rf"\s*(?:(?:{form})\s*)?"
     return rf"^{item}(?:,{item}){{0,{max(rules.max_items, 1) - 1}}}$"
 
@@ -54,6 +56,9 @@ def whole_number(least: int, most: int) -> str:
 
 def number(rules: options_pb2.FieldRules) -> str:
     """Return a form of decimals that only has numbers between the bounds, though not all of them."""
+    if rules.minimum > 0:
+        end = rules.maximum if rules.HasField("maximum") else rules.minimum
+        return f"^{re.escape(f'{end:g}')}$"
     if rules.HasField("maximum") and rules.maximum < 10:  # noqa: PLR2004  # two digits
         return r"^0(?:\.[0-9]{1,9})?$"
     return r"^(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?$"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import unquote
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -65,7 +66,7 @@ class Route:
         for name, text in query:
             field = known.get(name)
             if field is None:
-                raise InvalidRequest([faults.unknown_field(name.replace("\0", "?")[:100], known)])
+                raise InvalidRequest([faults.unknown_field(faults.shown_name(name), known)])
             if field.is_repeated:
                 cast("list[Json]", members.setdefault(name, [])).append(_typed(field, text))
             elif name in members:
@@ -109,8 +110,11 @@ class RouteTable:
         )
 
     def find(self, path: str) -> tuple[Place, dict[str, str]] | None:
-        """Return the place of a path and its fields; `None` if there is none."""
-        parts = _segments(path)
+        """Return the place of a percent-encoded path and its fields; `None` if there is none.
+
+        Bytes of a field that are not UTF-8 become halves of surrogate pairs, which no text may hold.
+        """
+        parts = [unquote(part, errors="surrogateescape") for part in _segments(path)]
         for place in self.places:
             fields = _match(_segments(place.template), parts)
             if fields is not None:

@@ -14,6 +14,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 from satchel.gateway.transcoder import patterns
 from satchel.gateway.transcoder.descriptors import Contract, is_map, is_required, rules_of
+from satchel.gateway.transcoder.encoding import MAX_EXACT
 from satchel.gateway.transcoder.json_text import Json
 from satchel.gateway.transcoder.scalars import BASE64, integer_range
 from satchel.gateway.transcoder.words import known_words
@@ -29,6 +30,8 @@ _WELL_KNOWN: Mapping[str, Schema] = {
     "google.protobuf.Value": {},
 }
 _TEXT_TYPES = ("string", "array")
+_FREE_FORM = "FreeForm"
+_NO_NUL: Schema = {"pattern": patterns.NO_NUL}
 
 
 class Style(enum.Enum):
@@ -107,7 +110,7 @@ class SchemaBook:
         if is_map(field):
             value = cast("Descriptor", field.message_type).fields_by_name["value"]
             return {"type": "object", "additionalProperties": self._single(value)}
-        schema: Schema = {"type": "array", "items": self._single(field, is_item=True)}
+        schema: Schema = {"type": "array", "items": self._single(field)}
         least = max(rules.min_items, 1 if is_required(field) else 0)
         if least:
             schema["minItems"] = least
@@ -119,12 +122,12 @@ class SchemaBook:
                 schema["maxLength"] = rules.max_length
         return schema
 
-    def _single(self, field: FieldDescriptor, *, is_item: bool = False) -> Schema:
+    def _single(self, field: FieldDescriptor) -> Schema:
         if field.enum_type is not None:
             return {"type": "string", "enum": list(known_words(field.enum_type))}
         if field.message_type is not None:
             return self._inner(field.message_type, field)
-        return self._scalar(field, is_item=is_item)
+        return self._scalar(field)
 
     def _inner(self, descriptor: Descriptor, field: FieldDescriptor) -> Schema:
         known = _WELL_KNOWN.get(descriptor.full_name)
@@ -133,22 +136,39 @@ class SchemaBook:
         schema = dict(known)
         if descriptor.name == "FieldMask" and self._is_accepting:
             schema["pattern"] = patterns.mask(cast("Descriptor", field.containing_type))
+        if descriptor.name == "Struct" and self._is_accepting:
+            schema.update(propertyNames=_NO_NUL, additionalProperties=self._free_form())
         return schema
 
-    def _scalar(self, field: FieldDescriptor, *, is_item: bool) -> Schema:
+    def _free_form(self) -> Schema:
+        """Return a reference to what a member of a free-form object may be."""
+        reference: Schema = {"$ref": f"{self._prefix}{_FREE_FORM}"}
+        self.definitions[_FREE_FORM] = {
+            "description": "Any JSON without NUL characters; whole numbers are those that a double holds.",
+            "type": ["null", "boolean", "number", "string", "array", "object"],
+            "minimum": -MAX_EXACT,
+            "maximum": MAX_EXACT,
+            **_NO_NUL,
+            "items": reference,
+            "propertyNames": _NO_NUL,
+            "additionalProperties": reference,
+        }
+        return reference
+
+    def _scalar(self, field: FieldDescriptor) -> Schema:
         if field.type == FieldDescriptor.TYPE_BYTES:
             return {"type": "string", "contentEncoding": "base64", "pattern": f"^{BASE64}$"}
         if _is_text(field):
-            return self._text(field, is_item=is_item)
+            return self._text(field)
         if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
             return {"type": "boolean"}
         if field.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
             return self._number(field)
         return self._integer(field)
 
-    def _text(self, field: FieldDescriptor, *, is_item: bool) -> Schema:
+    def _text(self, field: FieldDescriptor) -> Schema:
         rules = rules_of(field)
-        is_needed = is_required(field) and not is_item
+        is_needed = is_required(field)
         schema: Schema = {"type": "string"}
         if is_needed or (rules.min_length and not self._is_accepting):
             schema["minLength"] = max(rules.min_length, 1)

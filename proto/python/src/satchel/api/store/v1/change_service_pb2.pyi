@@ -64,7 +64,9 @@ class WatchChangesRequest(_message.Message):
     project: _builtins.str
     """Project whose changes are sent. Empty for every project that the caller may read."""
     batch_size: _builtins.int
-    """Greatest number of changes in one response, in [1, 1000]. 0 means 200."""
+    """Greatest number of changes in one response, in [1, 1000]. 0 means 200. A
+    response of large changes holds fewer: it ends at about 8 MiB.
+    """
     stop_at_head: _builtins.bool
     """Ends the stream at the head instead of waiting for more."""
     def __init__(
@@ -144,7 +146,9 @@ class Change(_message.Message):
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Tags of the memory."""
+        """Tags of the memory, folded for comparison: NFKC, case folded, without
+        diacritics. A filter's tags compare after the same folding.
+        """
 
     def __init__(
         self,

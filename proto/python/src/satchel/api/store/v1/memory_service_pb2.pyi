@@ -36,7 +36,9 @@ class _MemoryViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemoryView
     MEMORY_VIEW_FULL: _MemoryView.ValueType  # 1
     """Everything."""
     MEMORY_VIEW_RECALL: _MemoryView.ValueType  # 2
-    """What a recall needs: without component, metadata, source and path."""
+    """What a recall needs: without component, metadata, source and path, and of
+    a vault memory also without its text and its token count.
+    """
 
 class MemoryView(_MemoryView, metaclass=_MemoryViewEnumTypeWrapper):
     """How much of each memory is returned."""
@@ -46,7 +48,9 @@ MEMORY_VIEW_UNSPECIFIED: MemoryView.ValueType  # 0
 MEMORY_VIEW_FULL: MemoryView.ValueType  # 1
 """Everything."""
 MEMORY_VIEW_RECALL: MemoryView.ValueType  # 2
-"""What a recall needs: without component, metadata, source and path."""
+"""What a recall needs: without component, metadata, source and path, and of
+a vault memory also without its text and its token count.
+"""
 Global___MemoryView: _TypeAlias = MemoryView  # noqa: Y015
 
 @_typing.final
@@ -111,7 +115,9 @@ class StoreMemoryRequest(_message.Message):
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """Whatever the writer wants to keep beside the text. At most 65,536 bytes."""
+        """Whatever the writer wants to keep beside the text. At most 65,536 bytes as
+        JSON, `metrics` included.
+        """
 
     @_builtins.property
     def occurred_at(self) -> _timestamp_pb2.Timestamp:
@@ -573,6 +579,7 @@ class BatchGetMemoriesResponse(_message.Message):
     MISSING_IDS_FIELD_NUMBER: _builtins.int
     VECTORS_FIELD_NUMBER: _builtins.int
     NEIGHBORS_FIELD_NUMBER: _builtins.int
+    REMAINING_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def memories(self) -> _containers.RepeatedCompositeFieldContainer[_memory_pb2.Memory]:
         """Those that exist, in the order of the ids, each once."""
@@ -593,6 +600,12 @@ class BatchGetMemoriesResponse(_message.Message):
         session and order.
         """
 
+    @_builtins.property
+    def remaining_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids that were not looked at because the response was full, in order. Empty
+        when the response is complete.
+        """
+
     def __init__(
         self,
         *,
@@ -600,10 +613,11 @@ class BatchGetMemoriesResponse(_message.Message):
         missing_ids: _abc.Iterable[_builtins.str] | None = ...,
         vectors: _abc.Iterable[Global___MemoryVectors] | None = ...,
         neighbors: _abc.Iterable[_memory_pb2.Memory] | None = ...,
+        remaining_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "missing_ids", b"missing_ids", "neighbors", b"neighbors", "vectors", b"vectors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "missing_ids", b"missing_ids", "neighbors", b"neighbors", "remaining_ids", b"remaining_ids", "vectors", b"vectors"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

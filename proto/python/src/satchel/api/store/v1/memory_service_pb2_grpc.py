@@ -102,9 +102,10 @@ class MemoryServiceServicer:
 
         The text's facts, passages and vectors are made before the write. When the
         embedder does not answer, the memory is stored all the same, found by text
-        at once and embedded later. The same text in the same wing and room, of the
-        same session at the same time, returns the memory that is there, with
-        `duplicate` set. With a `request_id` a retry returns the first answer.
+        at once and embedded later. The same text in the same project, wing and
+        room, of the same session at the same time and with the same path, returns
+        the active memory that is there, with `duplicate` set. With a `request_id`
+        a retry returns the first answer.
 
         Errors: FIELD_* (INVALID_ARGUMENT); PATH_TAKEN (ALREADY_EXISTS);
         REQUEST_ID_REUSED (FAILED_PRECONDITION); LINK_TARGET_NOT_FOUND
@@ -130,8 +131,9 @@ class MemoryServiceServicer:
 
         Each request is answered by one response with the same `sequence`, in
         order, once it is on disk. A bad record is answered with its status and
-        does not end the stream. A record whose id is stored already with the same
-        content is a duplicate and changes nothing, so an import may be repeated.
+        does not end the stream. A `memory` is known by its id only: the same id
+        with the same content is a duplicate and changes nothing, so an import may
+        be repeated, and equal texts under two ids are two memories.
 
         Errors, per record: FIELD_* (INVALID_ARGUMENT); MEMORY_ID_TAKEN and
         PATH_TAKEN (ALREADY_EXISTS).
@@ -144,8 +146,9 @@ class MemoryServiceServicer:
         """Streams every memory that the filter lets through, by ascending creation
         time and id, whole, with nothing cut.
 
-        The stream shows the store as it was when it began. Errors: FIELD_*
-        (INVALID_ARGUMENT).
+        The stream shows the store as it was when it began, in messages of about
+        8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
+        (INVALID_ARGUMENT), for `all_projects` with a project.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -164,6 +167,8 @@ class MemoryServiceServicer:
         """Returns several memories in the order of the ids; those that do not exist
         are listed apart and fail nothing.
 
+        A response ends at about 32 MiB, but never before the first memory: the
+        ids beyond are listed in `remaining_ids`, and asking for these goes on.
         Errors: FIELD_* (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -173,7 +178,8 @@ class MemoryServiceServicer:
     def ListMemories(self, request, context):
         """Lists memories page by page, newest first by creation time, then by id.
 
-        Each memory that exists throughout appears once. Errors: FIELD_*
+        Each memory that exists throughout appears once. A page of large memories
+        is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
         (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -42,9 +42,10 @@ class MemoryServiceStub:
 
     The text's facts, passages and vectors are made before the write. When the
     embedder does not answer, the memory is stored all the same, found by text
-    at once and embedded later. The same text in the same wing and room, of the
-    same session at the same time, returns the memory that is there, with
-    `duplicate` set. With a `request_id` a retry returns the first answer.
+    at once and embedded later. The same text in the same project, wing and
+    room, of the same session at the same time and with the same path, returns
+    the active memory that is there, with `duplicate` set. With a `request_id`
+    a retry returns the first answer.
 
     Errors: FIELD_* (INVALID_ARGUMENT); PATH_TAKEN (ALREADY_EXISTS);
     REQUEST_ID_REUSED (FAILED_PRECONDITION); LINK_TARGET_NOT_FOUND
@@ -62,8 +63,9 @@ class MemoryServiceStub:
 
     Each request is answered by one response with the same `sequence`, in
     order, once it is on disk. A bad record is answered with its status and
-    does not end the stream. A record whose id is stored already with the same
-    content is a duplicate and changes nothing, so an import may be repeated.
+    does not end the stream. A `memory` is known by its id only: the same id
+    with the same content is a duplicate and changes nothing, so an import may
+    be repeated, and equal texts under two ids are two memories.
 
     Errors, per record: FIELD_* (INVALID_ARGUMENT); MEMORY_ID_TAKEN and
     PATH_TAKEN (ALREADY_EXISTS).
@@ -72,8 +74,9 @@ class MemoryServiceStub:
     """Streams every memory that the filter lets through, by ascending creation
     time and id, whole, with nothing cut.
 
-    The stream shows the store as it was when it began. Errors: FIELD_*
-    (INVALID_ARGUMENT).
+    The stream shows the store as it was when it began, in messages of about
+    8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
+    (INVALID_ARGUMENT), for `all_projects` with a project.
     """
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRequest, _memory_service_pb2.GetMemoryResponse]
     """Returns one memory, whole.
@@ -84,12 +87,15 @@ class MemoryServiceStub:
     """Returns several memories in the order of the ids; those that do not exist
     are listed apart and fail nothing.
 
+    A response ends at about 32 MiB, but never before the first memory: the
+    ids beyond are listed in `remaining_ids`, and asking for these goes on.
     Errors: FIELD_* (INVALID_ARGUMENT).
     """
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoriesRequest, _memory_service_pb2.ListMemoriesResponse]
     """Lists memories page by page, newest first by creation time, then by id.
 
-    Each memory that exists throughout appears once. Errors: FIELD_*
+    Each memory that exists throughout appears once. A page of large memories
+    is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
     (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
     """
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.UpdateMemoryRequest, _memory_service_pb2.UpdateMemoryResponse]
@@ -128,9 +134,10 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     The text's facts, passages and vectors are made before the write. When the
     embedder does not answer, the memory is stored all the same, found by text
-    at once and embedded later. The same text in the same wing and room, of the
-    same session at the same time, returns the memory that is there, with
-    `duplicate` set. With a `request_id` a retry returns the first answer.
+    at once and embedded later. The same text in the same project, wing and
+    room, of the same session at the same time and with the same path, returns
+    the active memory that is there, with `duplicate` set. With a `request_id`
+    a retry returns the first answer.
 
     Errors: FIELD_* (INVALID_ARGUMENT); PATH_TAKEN (ALREADY_EXISTS);
     REQUEST_ID_REUSED (FAILED_PRECONDITION); LINK_TARGET_NOT_FOUND
@@ -148,8 +155,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     Each request is answered by one response with the same `sequence`, in
     order, once it is on disk. A bad record is answered with its status and
-    does not end the stream. A record whose id is stored already with the same
-    content is a duplicate and changes nothing, so an import may be repeated.
+    does not end the stream. A `memory` is known by its id only: the same id
+    with the same content is a duplicate and changes nothing, so an import may
+    be repeated, and equal texts under two ids are two memories.
 
     Errors, per record: FIELD_* (INVALID_ARGUMENT); MEMORY_ID_TAKEN and
     PATH_TAKEN (ALREADY_EXISTS).
@@ -158,8 +166,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Streams every memory that the filter lets through, by ascending creation
     time and id, whole, with nothing cut.
 
-    The stream shows the store as it was when it began. Errors: FIELD_*
-    (INVALID_ARGUMENT).
+    The stream shows the store as it was when it began, in messages of about
+    8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
+    (INVALID_ARGUMENT), for `all_projects` with a project.
     """
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRequest, _memory_service_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Returns one memory, whole.
@@ -170,12 +179,15 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Returns several memories in the order of the ids; those that do not exist
     are listed apart and fail nothing.
 
+    A response ends at about 32 MiB, but never before the first memory: the
+    ids beyond are listed in `remaining_ids`, and asking for these goes on.
     Errors: FIELD_* (INVALID_ARGUMENT).
     """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoriesRequest, _memory_service_pb2.ListMemoriesResponse]  # type: ignore[assignment]
     """Lists memories page by page, newest first by creation time, then by id.
 
-    Each memory that exists throughout appears once. Errors: FIELD_*
+    Each memory that exists throughout appears once. A page of large memories
+    is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
     (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
     """
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.UpdateMemoryRequest, _memory_service_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
@@ -217,9 +229,10 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         The text's facts, passages and vectors are made before the write. When the
         embedder does not answer, the memory is stored all the same, found by text
-        at once and embedded later. The same text in the same wing and room, of the
-        same session at the same time, returns the memory that is there, with
-        `duplicate` set. With a `request_id` a retry returns the first answer.
+        at once and embedded later. The same text in the same project, wing and
+        room, of the same session at the same time and with the same path, returns
+        the active memory that is there, with `duplicate` set. With a `request_id`
+        a retry returns the first answer.
 
         Errors: FIELD_* (INVALID_ARGUMENT); PATH_TAKEN (ALREADY_EXISTS);
         REQUEST_ID_REUSED (FAILED_PRECONDITION); LINK_TARGET_NOT_FOUND
@@ -249,8 +262,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Each request is answered by one response with the same `sequence`, in
         order, once it is on disk. A bad record is answered with its status and
-        does not end the stream. A record whose id is stored already with the same
-        content is a duplicate and changes nothing, so an import may be repeated.
+        does not end the stream. A `memory` is known by its id only: the same id
+        with the same content is a duplicate and changes nothing, so an import may
+        be repeated, and equal texts under two ids are two memories.
 
         Errors, per record: FIELD_* (INVALID_ARGUMENT); MEMORY_ID_TAKEN and
         PATH_TAKEN (ALREADY_EXISTS).
@@ -265,8 +279,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Streams every memory that the filter lets through, by ascending creation
         time and id, whole, with nothing cut.
 
-        The stream shows the store as it was when it began. Errors: FIELD_*
-        (INVALID_ARGUMENT).
+        The stream shows the store as it was when it began, in messages of about
+        8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
+        (INVALID_ARGUMENT), for `all_projects` with a project.
         """
 
     @_abc_1.abstractmethod
@@ -289,6 +304,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Returns several memories in the order of the ids; those that do not exist
         are listed apart and fail nothing.
 
+        A response ends at about 32 MiB, but never before the first memory: the
+        ids beyond are listed in `remaining_ids`, and asking for these goes on.
         Errors: FIELD_* (INVALID_ARGUMENT).
         """
 
@@ -300,7 +317,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_memory_service_pb2.ListMemoriesResponse, _abc.Awaitable[_memory_service_pb2.ListMemoriesResponse]]:
         """Lists memories page by page, newest first by creation time, then by id.
 
-        Each memory that exists throughout appears once. Errors: FIELD_*
+        Each memory that exists throughout appears once. A page of large memories
+        is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
         (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
         """
 

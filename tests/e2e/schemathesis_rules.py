@@ -1,0 +1,69 @@
+"""What the contract asks of requests and JSON Schema cannot say; schemathesis loads it as its hooks.
+
+Requests that break one of these rules are refused with 422 although they fit the document. They are not sent
+here, because schemathesis would count the refusal as a fault; `test_bad_input.py` and the contract tests of
+the services send them.
+"""
+
+import base64
+import math
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import schemathesis
+
+_DEFAULT_FLOOR, _DEFAULT_CEILING = 0.15, 0.75
+_FLOAT_BYTES = 4
+_FIXED = frozenset({"id", "project", "request_id", "expected_version"})
+
+
+@schemathesis.hook
+def filter_case(_context: schemathesis.HookContext, case: "schemathesis.Case[Any]") -> bool:
+    """Say whether a request keeps all the rules."""
+    body = case.body if isinstance(case.body, Mapping) else {}
+    return not any(_broken(body, case.query or {}))
+
+
+def _broken(body: Mapping[str, Any], query: Mapping[str, Any]) -> Iterator[bool]:
+    # ListMemories: a page token is opaque, and only one that an answer held is taken.
+    yield bool(query.get("page_token"))
+    # UpdateMemory: the mask names what can be updated, which is not all that the request holds.
+    yield not _FIXED.isdisjoint(str(body.get("update_mask")).split(","))
+    # Recall, SearchMemories, Allocate: the floor of the threshold is at most the ceiling.
+    options = body.get("options")
+    yield isinstance(options, Mapping) and _is_above(options)
+    # Allocate: candidates have ids of their own, and vectors are rows of finite numbers of one length.
+    candidates = [one for one in _list(body.get("candidates")) if isinstance(one, Mapping)]
+    ids = [str(one.get("id")) for one in candidates]
+    yield len(set(ids)) < len(ids)
+    vectors = [vector for one in candidates if (vector := _bytes(one.get("vector")))]
+    yield len({len(vector) for vector in vectors}) > 1 or not all(map(_is_finite, vectors))
+
+
+def _is_above(options: Mapping[str, Any]) -> bool:
+    floor = _number(options.get("threshold_floor"), _DEFAULT_FLOOR)
+    return floor > _number(options.get("threshold_ceiling"), _DEFAULT_CEILING)
+
+
+def _number(value: Any, default: float) -> float:  # noqa: ANN401  # any JSON
+    try:
+        return default if value is None else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return default
+
+
+def _bytes(value: Any) -> bytes:  # noqa: ANN401  # any JSON
+    try:
+        return base64.b64decode(value, validate=True) if isinstance(value, str) else b""
+    except ValueError:
+        return b""
+
+
+def _is_finite(vector: bytes) -> bool:
+    count, rest = divmod(len(vector), _FLOAT_BYTES)
+    return not rest and all(map(math.isfinite, struct.unpack(f"<{count}f", vector)))
+
+
+def _list(value: Any) -> Sequence[Any]:  # noqa: ANN401  # any JSON
+    return value if isinstance(value, list) else []
