@@ -11,7 +11,6 @@ from google.protobuf.descriptor import FieldDescriptor, FileDescriptor, MethodDe
 
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.options.v1 import options_pb2
-from satchel.runtime import errors as runtime_errors
 
 
 def contract_files() -> list[FileDescriptor]:
@@ -43,6 +42,13 @@ def test_every_rpc_says_which_right_it_needs(method: MethodDescriptor) -> None:
     rules = method.GetOptions().Extensions[options_pb2.method]
 
     assert rules.access != options_pb2.ACCESS_UNSPECIFIED
+
+
+@pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
+def test_exactly_the_rpcs_that_only_read_may_be_repeated(method: MethodDescriptor) -> None:
+    rules = method.GetOptions().Extensions[options_pb2.method]
+
+    assert rules.idempotent == (rules.access == options_pb2.ACCESS_READ)
 
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
@@ -129,28 +135,3 @@ def test_every_error_reason_states_its_code_and_its_metadata() -> None:
 
     assert incomplete == []
     assert set(error_reason_pb2.ErrorReason.keys()) == set(comments)
-
-
-def all_error_classes() -> list[type[runtime_errors.ServiceError]]:
-    found: list[type[runtime_errors.ServiceError]] = []
-    pending = [runtime_errors.ServiceError]
-    while pending:
-        for subclass in pending.pop().__subclasses__():
-            found.append(subclass)
-            pending.append(subclass)
-    return found
-
-
-def test_every_error_class_names_a_published_reason() -> None:
-    for module in ("embedder", "index", "store", "allocator"):
-        __import__(f"satchel.{module}.errors")
-
-    unknown = {
-        cls.__name__: cls.reason
-        for cls in all_error_classes()
-        if cls.__module__.startswith("satchel.")
-        and "reason" in vars(cls)
-        and cls.reason not in set(error_reason_pb2.ErrorReason.keys())
-    }
-
-    assert unknown == {}

@@ -10,6 +10,7 @@ import grpc
 from google.protobuf.wrappers_pb2 import StringValue
 
 from satchel.runtime.errors import Code, ServiceError
+from satchel.runtime.status import MAX_MESSAGE_BYTES
 from satchel.runtime.telemetry import span
 
 SERVICE = "satchel.test.EchoService"
@@ -54,6 +55,8 @@ class Echo:
                 return StringValue(value=",".join(f"{key}={value}" for key, value in pairs))
             case "wait":
                 await self.wait()
+            case "huge":
+                return text_beyond_the_limit()
             case "span":
                 with span("satchel.test.work", size=3):
                     pass
@@ -65,6 +68,8 @@ class Echo:
                 raise Teapot("I am a teapot. Ask for tea.")
             if word == "wait":
                 await self.wait()
+            if word == "huge":
+                yield text_beyond_the_limit()
             yield StringValue(value=word)
         context.set_trailing_metadata((("late", "2"),))
 
@@ -82,6 +87,11 @@ class Echo:
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
+
+
+def text_beyond_the_limit() -> StringValue:
+    """Return a message that is a little larger than the network carries."""
+    return StringValue(value="x" * MAX_MESSAGE_BYTES)
 
 
 def add_echo_to_server(echo: Echo, server: grpc.aio.Server) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -12,8 +13,11 @@ from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from satchel.api.store.v1 import memory_service_pb2 as memory_pb
+from satchel.api.store.v1 import memory_service_pb2_grpc as memory_rpc
 from satchel.runtime.channels import open_channel
 from satchel.runtime.errors import ShuttingDown
+from satchel.runtime.interceptors import default_chain
 from satchel.runtime.server import GrpcServer, serve_forever
 from satchel.runtime.settings import Secret
 from satchel.runtime.status import from_rpc_error
@@ -112,27 +116,78 @@ async def test_unreachable_peer_is_unavailable_with_a_reason() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await EchoStub(channel).Unary(StringValue(value="hi"))
 
-    assert from_rpc_error(caught.value).reason == "ERROR_REASON_PEER_UNAVAILABLE"
+    known = from_rpc_error(caught.value)
+    assert known.reason == "ERROR_REASON_PEER_UNAVAILABLE"
+    assert known.metadata == {"peer": SERVICE}
 
 
-async def test_unavailable_server_is_tried_three_times() -> None:
-    seen: list[str] = []
+class Flaky(memory_rpc.MemoryServiceServicer):
+    """Is unavailable twice."""
 
-    class Flaky(Echo):
-        async def Unary(  # noqa: N802
-            self, request: StringValue, context: grpc.aio.ServicerContext[StringValue, StringValue]
-        ) -> StringValue:
-            seen.append(request.value)
-            if len(seen) < 3:
-                await context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
-            return request
+    def __init__(self) -> None:
+        self.seen: list[str] = []
 
-    server = GrpcServer(["127.0.0.1:0"], grace_s=0.2)
-    server.register(Flaky())
+    def register(self, server: grpc.aio.Server) -> None:
+        memory_rpc.add_MemoryServiceServicer_to_server(self, server)
+
+    async def GetStoreStatus(self, request: Any, context: Any) -> Any:  # noqa: ANN401, ARG002, N802
+        await self.fail("read", context)
+        return memory_pb.GetStoreStatusResponse()
+
+    async def DeleteMemory(self, request: Any, context: Any) -> Any:  # noqa: ANN401, ARG002, N802
+        await self.fail("delete", context)
+        return memory_pb.DeleteMemoryResponse()
+
+    async def fail(self, name: str, context: Any) -> None:  # noqa: ANN401
+        self.seen.append(name)
+        if len(self.seen) < 3:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
+
+
+async def test_idempotent_call_of_an_unavailable_server_is_tried_three_times() -> None:
+    server, flaky = GrpcServer(["127.0.0.1:0"], grace_s=0.2), Flaky()  # type: ignore[abstract]  # only what is called here
+    server.register(flaky)
+
     async with server, open_channel(f"127.0.0.1:{server.ports[0]}") as channel:
-        response = await EchoStub(channel).Unary(StringValue(value="hi"))
+        await memory_rpc.MemoryServiceStub(channel).GetStoreStatus(memory_pb.GetStoreStatusRequest())
 
-    assert (response.value, len(seen)) == ("hi", 3)
+    assert flaky.seen == ["read"] * 3
+
+
+async def test_call_whose_repeat_would_do_more_is_made_once() -> None:
+    server, flaky = GrpcServer(["127.0.0.1:0"], grace_s=0.2), Flaky()  # type: ignore[abstract]  # only what is called here
+    server.register(flaky)
+    request = memory_pb.DeleteMemoryRequest(id="0190a6b2-8f1e-7c3d-9a4b-5e6f70818293")
+
+    async with server, open_channel(f"127.0.0.1:{server.ports[0]}") as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await memory_rpc.MemoryServiceStub(channel).DeleteMemory(request)
+
+    assert from_rpc_error(caught.value).metadata == {"peer": "store"}
+    assert flaky.seen == ["delete"]
+
+
+async def test_flood_that_grpc_itself_refuses_still_has_a_reason() -> None:
+    chain = default_chain()  # it lets far more calls run than gRPC takes in here
+    server = GrpcServer(["127.0.0.1:0"], interceptors=chain, grace_s=0.2, max_concurrent_calls=1)
+    echo = Echo()
+    server.register(echo)
+    async with server, open_channel(f"127.0.0.1:{server.ports[0]}") as channel, asyncio.timeout(10):
+        stub = EchoStub(channel)
+        running = []
+        for _ in range(2):
+            running.append(stub.Unary(StringValue(value="wait")))
+            await echo.waiting.wait()
+            echo.waiting.clear()
+
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.Unary(StringValue(value="hi"))
+        echo.release.set()
+        answers = [await call for call in running]
+
+    known = from_rpc_error(caught.value)
+    assert (known.reason, known.retry_after_s) == ("ERROR_REASON_OVERLOADED", 1.0)
+    assert len(answers) == len(echo.contexts) == 2
 
 
 async def test_channel_sends_its_key_unless_the_caller_has_one() -> None:

@@ -1,18 +1,22 @@
 """What a client sees must not depend on the transport: each test runs in process and over a socket."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import grpc
 import pytest
+from contract.runtime.echo import SERVICE, text_beyond_the_limit
 from contract.runtime.transports import Opener, Reach
 from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2, status_pb2
 
 from satchel.runtime.errors import Code, InternalError, RemoteError, Unauthenticated
 from satchel.runtime.interceptors import Principal, current_principal
+from satchel.runtime.interceptors.middleware import Middleware
 from satchel.runtime.propagation import Metadatum, forward_from
-from satchel.runtime.status import from_rpc_error
+from satchel.runtime.status import MAX_MESSAGE_BYTES, from_rpc_error
 
 LIMIT_S = 5
 
@@ -147,7 +151,77 @@ async def test_invalid_metadata_is_refused_before_the_call(reach: Reach) -> None
 async def test_unknown_method_is_unimplemented(reach: Reach) -> None:
     error = await failure_of(reach.stub.Missing(text("hello")))
 
-    assert (error.code(), error.details()) == (grpc.StatusCode.UNIMPLEMENTED, "Method not found!")
+    known = from_rpc_error(error)
+    assert isinstance(known, RemoteError)
+    assert (known.code, known.reason) == (Code.UNIMPLEMENTED, "ERROR_REASON_UNIMPLEMENTED")
+    assert known.metadata == {"method": f"{SERVICE}/Missing"}
+
+
+async def test_names_of_methods_that_do_not_exist_are_not_kept(opener: Opener) -> None:
+    async with opener() as reach:
+        for number in range(3):
+            member: Any = reach.channel.unary_unary(f"/made.up.Service/M{number}")
+            await failure_of(member(b""))
+
+    # What an interceptor keeps for each method would grow with every name that somebody invents.
+    kept = [path for one in gc.get_objects() if isinstance(one, Middleware) for path in one._wrapped]
+    assert not [path for path in kept if path.startswith("/made.up")]
+
+
+async def test_request_beyond_the_limit_is_refused(reach: Reach) -> None:
+    known = from_rpc_error(await failure_of(reach.stub.Unary(text_beyond_the_limit())))
+
+    assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
+    assert known.metadata["limit"] == str(MAX_MESSAGE_BYTES)
+    assert reach.echo.contexts == []
+
+
+async def test_streamed_request_beyond_the_limit_ends_the_call(reach: Reach) -> None:
+    async def requests() -> AsyncIterator[StringValue]:
+        yield text("a")
+        yield text_beyond_the_limit()
+
+    known = from_rpc_error(await failure_of(reach.stub.Join(requests())))
+
+    assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
+
+
+async def test_response_beyond_the_limit_is_refused(reach: Reach) -> None:
+    known = from_rpc_error(await failure_of(reach.stub.Unary(text("huge"))))
+
+    assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
+
+
+async def test_streamed_response_beyond_the_limit_comes_after_the_messages_before_it(reach: Reach) -> None:
+    call = reach.stub.Split(text("a huge"))
+
+    first = await call.read()
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call.read()
+
+    known = from_rpc_error(caught.value)
+    assert first == text("a")
+    assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
+
+
+async def test_calls_beyond_the_limit_are_refused_and_those_after_them_are_not(opener: Opener) -> None:
+    async with opener(max_calls=2) as reach, asyncio.timeout(LIMIT_S):
+        stream = reach.stub.Split(text("wait"))
+        await reach.echo.waiting.wait()
+        reach.echo.waiting.clear()
+        unary = reach.stub.Unary(text("wait"))
+        await reach.echo.waiting.wait()
+
+        known = from_rpc_error(await failure_of(reach.stub.Unary(text("a"))))
+        reach.echo.release.set()
+        ended = (await unary, [one async for one in stream])
+        answer = await reach.stub.Unary(text("a"))
+
+    assert isinstance(known, RemoteError)
+    assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_OVERLOADED")
+    assert known.metadata == {"queue": "calls", "limit": "2"}
+    assert known.retry_after_s
+    assert (ended, answer) == ((text("wait"), [text("wait")]), text("a"))
 
 
 async def test_error_in_a_stream_comes_after_the_messages_before_it(reach: Reach) -> None:
@@ -230,7 +304,8 @@ async def test_bytes_that_are_no_message_are_the_callers_mistake(reach: Reach) -
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     known = from_rpc_error(error)
     assert known.reason == "ERROR_REASON_MALFORMED_MESSAGE"
-    assert known.metadata == {"message_type": "google.protobuf.StringValue"}
+    assert "google.protobuf.StringValue" in known.message
+    assert set(known.metadata) == {"remedy"}
 
 
 async def test_invalid_field_is_refused_with_its_name(reach: Reach) -> None:

@@ -10,6 +10,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 from prometheus_client import REGISTRY
 
+from satchel.api.options.v1 import options_pb2
 from satchel.runtime.deadlines import remaining_s
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import Principal, current_principal, default_chain
@@ -89,7 +90,7 @@ async def test_caller_without_a_key_is_the_local_owner() -> None:
 
     await started(echo).Unary(StringValue(value="hi"))
 
-    assert [Principal("local", is_owner=True)] == echo.principals
+    assert [Principal("local", options_pb2.ACCESS_ADMIN)] == echo.principals
 
 
 async def test_handler_may_use_what_is_left_of_the_clients_time() -> None:

@@ -2,8 +2,10 @@ import grpc
 import pytest
 
 from satchel.runtime.errors import Code, InvalidRequest, PeerUnavailable, RemoteError, ServiceError, Violation
+from satchel.runtime.methods import parse_method
 from satchel.runtime.status import (
     DETAILS_KEY,
+    CallFailed,
     from_rpc_error,
     from_rpc_status,
     to_grpc_status,
@@ -79,6 +81,25 @@ def test_message_over_the_limit_is_named() -> None:
     error = from_rpc_error(grpc.aio.AioRpcError(grpc.StatusCode.RESOURCE_EXHAUSTED, None, None, text))
 
     assert error.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+    assert set(error.metadata) == {"limit", "remedy"}
+
+
+@pytest.mark.parametrize(
+    ("code", "metadata"),
+    [
+        (grpc.StatusCode.UNAVAILABLE, {"peer": "store"}),
+        (grpc.StatusCode.UNIMPLEMENTED, {"method": "satchel.api.store.v1.MemoryService/GetMemory"}),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, {"queue": "calls of store"}),
+    ],
+)
+def test_error_of_the_transport_names_the_peer_or_the_method(
+    code: grpc.StatusCode, metadata: dict[str, str]
+) -> None:
+    method = parse_method("/satchel.api.store.v1.MemoryService/GetMemory")
+
+    error = from_rpc_error(CallFailed(grpc.aio.AioRpcError(code, None, None, "gone"), method))
+
+    assert metadata == error.metadata
 
 
 def test_details_of_another_domain_are_not_ours() -> None:

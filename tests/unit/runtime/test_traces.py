@@ -11,7 +11,7 @@ from satchel.runtime import telemetry
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.propagation import extract_context, trace_headers
 from satchel.runtime.telemetry import collect_trace, setup_telemetry, span
-from satchel.runtime.trace_records import SpanRecord, decode_spans, encode_spans
+from satchel.runtime.trace_records import SpanRecord, Spans, decode_spans, encode_spans
 from satchel.runtime.trace_tree import format_tree
 
 
@@ -99,7 +99,7 @@ def test_environment_decides_about_export(variables: dict[str, str], expected: s
     )
     clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
 
-    done = subprocess.run(  # noqa: S603  # our own code
+    done = subprocess.run(  # our own code
         [sys.executable, "-c", code], env=clean | variables, capture_output=True, text=True, check=True
     )
 
@@ -151,6 +151,28 @@ def test_shortest_spans_are_dropped_when_room_is_short() -> None:
     assert len(encoded) <= 2000
     assert len(kept) > 20
     assert {f"step {n}" for n in range(500 - len(kept), 500)} == {one.name for one in kept}
+    assert kept.dropped == 499 - len(kept)
+
+
+def test_spans_that_a_peer_dropped_are_still_told_further_on() -> None:
+    with collect_trace() as collected:
+        pass
+    collected.take_in(Spans([record("a", "1"), record("b", "2", ms=2)], dropped=3))
+
+    whole = encode_spans(collected.spans)
+    less = encode_spans(collected.spans, max_bytes=len(whole) - 1)
+
+    assert (decode_spans(whole).dropped, decode_spans(less).dropped) == (3, 4)
+
+
+def test_spans_beyond_what_a_request_may_collect_are_counted() -> None:
+    with collect_trace() as collected:
+        pass
+    for number in range(2003):
+        collected.add(record("a", f"{number:x}"))
+    collected.add(record("a", "1"))
+
+    assert (len(collected.spans), collected.spans.dropped) == (2000, 3)
 
 
 @pytest.mark.parametrize("data", [b"", b"junk", encode_spans([])[:-3], b"x\x9c\x03\x00\x00\x00\x00\x01"])
@@ -170,6 +192,14 @@ def test_tree_indents_children_in_order_of_their_start() -> None:
 
     assert [line[:40].rstrip() for line in lines] == ["root", "  early", "    leaf", "  late"]
     assert lines[0].endswith("12.35 ms  store")
+
+
+@pytest.mark.parametrize(("dropped", "said"), [(1, "1 shorter span left"), (12, "12 shorter spans left")])
+def test_tree_says_how_many_spans_are_missing(dropped: int, said: str) -> None:
+    lines = format_tree(Spans([record("root", "a")], dropped)).splitlines()
+
+    assert len(lines) == 2
+    assert lines[1] == f"... {said} out for want of room"
 
 
 def test_tree_shows_orphans_failures_and_attributes() -> None:

@@ -51,6 +51,7 @@ def build() -> dict[str, Any]:
     add(sample, "words", Field.TYPE_STRING, RULES(max_length=3, min_items=2), repeated=True)
     add(sample, "extra", Field.TYPE_MESSAGE, RULES(max_bytes=40), type_name=".google.protobuf.Struct")
     add(sample, "time", Field.TYPE_MESSAGE, type_name=".google.protobuf.Timestamp")
+    add(sample, "colours", Field.TYPE_ENUM, type_name=".sample.Colour", repeated=True)
     strict = file.message_type.add(name="Strict")
     add(strict, "text", Field.TYPE_STRING, required=True)
     add(strict, "colour", Field.TYPE_ENUM, type_name=".sample.Colour", required=True)
@@ -117,11 +118,11 @@ def test_message_within_its_limits_passes() -> None:
     )
     message.extra.update({"a": [1, {"b": None}]})
 
-    validate(message)
+    assert violations_of(message) == ()
 
 
 def test_nearly_empty_message_passes() -> None:
-    validate(Sample(words=["a", "b"]))
+    assert violations_of(Sample(words=["a", "b"])) == ()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,8 @@ def test_nearly_empty_message_passes() -> None:
         ({"ratio": math.inf}, "ratio", "FIELD_OUT_OF_RANGE", "finite", "inf"),
         ({"data": b"12345"}, "data", "FIELD_TOO_LONG", "4", "5"),
         ({"colour": 7}, "colour", "FIELD_UNKNOWN_ENUM_VALUE", "COLOUR_RED, COLOUR_BLUE", ""),
+        ({"colours": [1, 7]}, "colours[1]", "FIELD_UNKNOWN_ENUM_VALUE", "COLOUR_RED, COLOUR_BLUE", ""),
+        ({"colours": [2, 0]}, "colours[1]", "FIELD_UNKNOWN_ENUM_VALUE", "COLOUR_RED, COLOUR_BLUE", ""),
         ({"items": [Item(name="a")] * 3}, "items", "TOO_MANY_ITEMS", "2", "3"),
         ({"items": [Item(name="a"), Item()]}, "items[1].name", "FIELD_REQUIRED", "required", ""),
         ({"words": ["a"]}, "words", "TOO_FEW_ITEMS", "2", "1"),
@@ -174,7 +177,27 @@ def test_required_fields_are_all_named() -> None:
 
 
 def test_required_number_may_be_zero_when_it_is_present() -> None:
-    validate(Strict(text="a", colour=1, item=Item(name="a"), list=["a"], zero=0))
+    message = Strict(text="a", colour=1, item=Item(name="a"), list=["a"], zero=0)
+
+    assert violations_of(message) == ()
+
+
+def test_items_of_a_required_list_may_not_be_empty() -> None:
+    message = Strict(text="a", colour=1, item=Item(name="a"), list=["a", "b", "c", ""], zero=0)
+
+    found = only(message)
+    assert (found.field, found.reason) == ("list[3]", PREFIX + "FIELD_REQUIRED")
+    assert found.description == "list[3] is required: set list[3]."
+
+
+def test_items_of_a_list_that_is_not_required_may_be_empty() -> None:
+    assert violations_of(Sample(words=["a", ""])) == ()
+
+
+def test_required_enum_that_is_unspecified_is_missing() -> None:
+    message = Strict(text="a", colour=0, item=Item(name="a"), list=["a"], zero=0)
+
+    assert (only(message).field, only(message).reason) == ("colour", PREFIX + "FIELD_REQUIRED")
 
 
 def test_size_of_json_is_limited() -> None:
@@ -202,7 +225,8 @@ def test_json_numbers_must_be_finite() -> None:
     message = Sample(words=["a", "b"])
     message.extra.update({"k": math.nan})
 
-    assert only(message).reason == PREFIX + "FIELD_OUT_OF_RANGE"
+    found = only(message)
+    assert (found.reason, found.limit, found.actual) == (PREFIX + "FIELD_OUT_OF_RANGE", "finite", "nan")
 
 
 @pytest.mark.parametrize(
@@ -211,12 +235,15 @@ def test_json_numbers_must_be_finite() -> None:
 def test_times_outside_of_the_calendar_are_refused(seconds: int, nanos: int) -> None:
     message = Sample(words=["a", "b"], time={"seconds": seconds, "nanos": nanos})
 
-    assert (only(message).field, only(message).reason) == ("time", PREFIX + "FIELD_OUT_OF_RANGE")
+    found = only(message)
+    assert (found.field, found.reason) == ("time", PREFIX + "FIELD_OUT_OF_RANGE")
+    assert found.actual == f"{seconds} s and {nanos} ns since 1970-01-01T00:00:00Z"
 
 
 def test_first_and_last_time_of_the_calendar_pass() -> None:
     for seconds in (-62_135_596_800, 253_402_300_799):
-        validate(Sample(words=["a", "b"], time={"seconds": seconds, "nanos": 999_999_999}))
+        message = Sample(words=["a", "b"], time={"seconds": seconds, "nanos": 999_999_999})
+        assert violations_of(message) == ()
 
 
 def test_violations_are_bounded() -> None:

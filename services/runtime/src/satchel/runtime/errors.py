@@ -17,6 +17,7 @@ this module must not import a transport.
     |-- PeerUnavailable       another service cannot be reached
     |-- ShuttingDown          this process is draining
     |-- Unimplemented         no such method here
+    |-- RouteNotFound         no such path or tool at a door
     |-- InternalError         our bug; neutral text
     `-- RemoteError           an error received from a peer, passed on as it is
 """
@@ -142,7 +143,7 @@ class MalformedMessage(ServiceError):
         super().__init__(
             f"The request is not a valid {message_type} message. "
             "Encode it with stubs that were generated from this version of the contract.",
-            message_type=message_type,
+            remedy="encode it with stubs that were generated from this version of the contract",
         )
 
 
@@ -155,7 +156,8 @@ class MessageTooLarge(ServiceError):
     def __init__(self, *, limit_bytes: int) -> None:
         super().__init__(
             f"A message may have at most {limit_bytes} bytes. Send the data in smaller parts.",
-            limit_bytes=limit_bytes,
+            limit=limit_bytes,
+            remedy="send the data in smaller parts",
         )
 
 
@@ -172,14 +174,15 @@ class Unauthenticated(ServiceError):
 
 
 class PermissionDenied(ServiceError):
-    """The caller is known and may not do this."""
+    """The caller is known and may not do this; ``needed`` names the right that is missing."""
 
     code = Code.PERMISSION_DENIED
     reason = "ERROR_REASON_PERMISSION_DENIED"
 
-    def __init__(self, message: str, **metadata: object) -> None:
+    def __init__(self, message: str, *, needed: str = "") -> None:
         super().__init__(message)
-        self.add_metadata(metadata)
+        if needed:
+            self.add_metadata({"needed": needed})
 
 
 class Overloaded(ServiceError):
@@ -220,7 +223,7 @@ class Cancelled(ServiceError):
 
 
 class PeerUnavailable(ServiceError):
-    """Another service that this one needs cannot be reached."""
+    """Another service that this one needs cannot be reached; ``peer`` names it where that is known."""
 
     code = Code.UNAVAILABLE
     reason = "ERROR_REASON_PEER_UNAVAILABLE"
@@ -230,10 +233,11 @@ class PeerUnavailable(ServiceError):
         message: str = "A service that is needed for this call cannot be reached. Retry shortly.",
         *,
         retry_after_s: float | None = 1.0,
-        **metadata: object,
+        peer: str = "",
     ) -> None:
         super().__init__(message, retry_after_s=retry_after_s)
-        self.add_metadata(metadata)
+        if peer:
+            self.add_metadata({"peer": peer})
 
 
 class ShuttingDown(ServiceError):
@@ -252,8 +256,25 @@ class Unimplemented(ServiceError):
     code = Code.UNIMPLEMENTED
     reason = "ERROR_REASON_UNIMPLEMENTED"
 
-    def __init__(self, message: str = "This server does not implement the method.") -> None:
+    def __init__(
+        self, message: str = "This server does not implement the method.", *, method: str = ""
+    ) -> None:
         super().__init__(message)
+        if method:
+            self.add_metadata({"method": method})
+
+
+class RouteNotFound(ServiceError):
+    """A door has no such path, or no such tool.
+
+    ``method`` is the verb, or ``tools/call``; ``path`` the path, or the name of the tool.
+    """
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_ROUTE_NOT_FOUND"
+
+    def __init__(self, message: str, *, method: str, path: str) -> None:
+        super().__init__(message, method=method, path=path)
 
 
 class InternalError(ServiceError):

@@ -1,10 +1,10 @@
 """Provides what every outgoing call carries, over any channel: deadline, trace context, credentials.
 
 A channel in front of another one, not a set of grpc.aio interceptors: those cost several tasks a call
-and need one class for each kind of RPC.
+and need one class for each kind of RPC. A call that fails raises `satchel.runtime.status.CallFailed`.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
@@ -25,6 +25,7 @@ from satchel.runtime.propagation import (
     trace_headers,
 )
 from satchel.runtime.settings import Secret
+from satchel.runtime.status import CallFailed
 from satchel.runtime.trace_records import decode_spans
 
 T = TypeVar("T")
@@ -134,7 +135,7 @@ class _Outgoing:
         )
         if span is not None:
             call.add_done_callback(_Finisher(span, telemetry.current_collector()))
-        return call
+        return _NamedCall(call, self._method)
 
     def _add_credentials(self, headers: list[Metadatum]) -> None:
         key = self._policy.api_key
@@ -150,6 +151,48 @@ class _Outgoing:
             telemetry.RPC_METHOD: self._method.name,
         }
         return telemetry.client_span(self._method.label, dict(attributes))
+
+
+class _NamedCall:
+    """A call of grpc.aio whose failure says which RPC it was, so that the error can name the peer."""
+
+    __slots__ = ("_call", "_messages", "_method")
+
+    def __init__(self, call: Any, method: Method) -> None:  # noqa: ANN401
+        self._call = call
+        self._method = method
+        self._messages: AsyncIterator[Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._call, name)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        try:
+            return (yield from self._call.__await__())
+        except grpc.aio.AioRpcError as error:
+            raise CallFailed(error, self._method) from None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:  # noqa: ANN401
+        if self._messages is None:
+            self._messages = aiter(self._call)
+        return await self._named(anext(self._messages))
+
+    async def read(self) -> Any:  # noqa: ANN401
+        """See `grpc.aio.StreamStreamCall`."""
+        return await self._named(self._call.read())
+
+    async def write(self, request: Any) -> None:  # noqa: ANN401
+        """See `grpc.aio.StreamStreamCall`."""
+        await self._named(self._call.write(request))
+
+    async def _named(self, step: Awaitable[Any]) -> Any:  # noqa: ANN401
+        try:
+            return await step
+        except grpc.aio.AioRpcError as error:
+            raise CallFailed(error, self._method) from None
 
 
 class _Finisher:
@@ -169,8 +212,7 @@ class _Finisher:
             return
         for key, value in _result_of(call.trailing_metadata()) or ():
             if key == SPANS and isinstance(value, bytes):
-                for record in decode_spans(value):
-                    self._collector.add(record)
+                self._collector.take_in(decode_spans(value))
 
 
 def _result_of(coroutine: Coroutine[Any, Any, T]) -> T | None:

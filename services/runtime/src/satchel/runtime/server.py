@@ -13,13 +13,16 @@ from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
 
 from satchel.runtime.channels import MAX_METADATA_BYTES
-from satchel.runtime.interceptors import default_chain
+from satchel.runtime.interceptors import MAX_CONCURRENT_CALLS, default_chain
 from satchel.runtime.interceptors.deadline import end_endless_calls
+from satchel.runtime.methods import require_access_rules
 from satchel.runtime.status import MAX_MESSAGE_BYTES
 
 _log = logging.getLogger("satchel.server")
 
 DEFAULT_GRACE_S = 10.0
+# Calls that gRPC takes in, in multiples of those that may run: a call that is refused also runs for a moment.
+_TAKEN_IN = 2
 
 SERVER_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -43,7 +46,9 @@ class Registrable(Protocol):
 class GrpcServer:
     """Serves what is registered, with health per service, reflection and the interceptor chain.
 
-    Use it as an async context manager: entering starts it, leaving drains it.
+    Use it as an async context manager: entering starts it, leaving drains it. Calls beyond
+    ``max_concurrent_calls`` are refused with `Overloaded` by the default chain; beyond twice as many gRPC
+    refuses them itself, with the same code but without details, before any interceptor runs.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class GrpcServer:
         interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None,
         credentials: grpc.ServerCredentials | None = None,
         grace_s: float = DEFAULT_GRACE_S,
-        max_concurrent_calls: int = 1000,
+        max_concurrent_calls: int = MAX_CONCURRENT_CALLS,
     ) -> None:
         self._addresses = tuple(addresses)
         self._credentials = credentials
@@ -61,11 +66,14 @@ class GrpcServer:
         self._health = health_aio.HealthServicer()
         self._services: list[str] = []
         self._ports: tuple[int, ...] = ()
-        self._interceptors = default_chain() if interceptors is None else tuple(interceptors)
+        chain = (
+            default_chain(max_concurrent_calls=max_concurrent_calls) if interceptors is None else interceptors
+        )
+        self._interceptors = tuple(chain)
         self._server = grpc.aio.server(
             interceptors=self._interceptors,
             options=SERVER_OPTIONS,
-            maximum_concurrent_rpcs=max_concurrent_calls,
+            maximum_concurrent_rpcs=_TAKEN_IN * max_concurrent_calls,
         )
 
     @property
@@ -74,7 +82,11 @@ class GrpcServer:
         return self._ports
 
     def register(self, *parts: Registrable) -> None:
-        """Add services; only before the start."""
+        """Add services; only before the start.
+
+        Raises:
+            ValueError: an RPC of ours does not say which right it needs.
+        """
         recorder = cast("grpc.aio.Server", _Recorder(self._server, self._services))
         for part in parts:
             part.register(recorder)
@@ -139,6 +151,7 @@ class _Recorder:
     def add_registered_method_handlers(
         self, service_name: str, handlers: "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"
     ) -> None:
+        require_access_rules(service_name, handlers)
         self._names.append(service_name)
         self._server.add_registered_method_handlers(service_name, handlers)
 

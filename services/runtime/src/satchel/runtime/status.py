@@ -3,6 +3,10 @@
 On the wire an error is a code, its message, and in the trailing metadata ``grpc-status-details-bin`` a
 `google.rpc.Status` with one `ErrorInfo` (domain "satchel"), a `BadRequest` where fields are to blame,
 and a `RetryInfo` where a retry makes sense.
+
+Two refusals carry no details, since gRPC makes them before any interceptor runs: of a message over
+`MAX_MESSAGE_BYTES`, and of a call beyond what `GrpcServer` takes in at all. `from_rpc_error` gives them
+their reasons.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,6 +29,7 @@ from satchel.runtime.errors import (
     Unimplemented,
     Violation,
 )
+from satchel.runtime.methods import Method
 
 DOMAIN = "satchel"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -38,22 +43,24 @@ _MAX_MESSAGE_CHARACTERS = 1000
 _MAX_VALUE_CHARACTERS = 500
 
 
-def _busy_peer() -> ServiceError:
-    return RemoteError(
-        "The peer has too many calls at once. Retry in 1 s.",
-        code=Code.RESOURCE_EXHAUSTED,
-        reason=Overloaded.reason,
-        retry_after_s=1.0,
-    )
-
-
-_FROM_TRANSPORT: dict[grpc.StatusCode, Callable[[], ServiceError]] = {
-    grpc.StatusCode.UNAVAILABLE: PeerUnavailable,
+_PLAIN: dict[grpc.StatusCode, Callable[[], ServiceError]] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceeded,
     grpc.StatusCode.CANCELLED: Cancelled,
-    grpc.StatusCode.UNIMPLEMENTED: Unimplemented,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: _busy_peer,
 }
+
+
+class CallFailed(grpc.aio.AioRpcError):
+    """A failed call that knows which RPC it was; calls of our channels raise it."""
+
+    def __init__(self, error: grpc.aio.AioRpcError, method: Method) -> None:
+        super().__init__(
+            error.code(),
+            error.initial_metadata(),
+            error.trailing_metadata(),
+            error.details(),
+            error.debug_error_string(),
+        )
+        self.method = method
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +75,6 @@ class GrpcStatus:
 def to_grpc_code(code: Code) -> grpc.StatusCode:
     """Return gRPC's own constant for a code."""
     return grpc.StatusCode[code.name]
-
-
-def from_grpc_code(code: grpc.StatusCode) -> Code:
-    """Return our constant for a gRPC code."""
-    return Code[code.name]
 
 
 def to_service_error(error: BaseException) -> ServiceError:
@@ -129,9 +131,30 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> ServiceError:
         remote = from_rpc_status(details)
         if remote is not None:
             return remote
-    if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
-        return MessageTooLarge(limit_bytes=MAX_MESSAGE_BYTES)
-    return _FROM_TRANSPORT.get(error.code(), InternalError)()
+    return _from_transport(error, error.method if isinstance(error, CallFailed) else None)
+
+
+def _from_transport(error: grpc.aio.AioRpcError, method: Method | None) -> ServiceError:
+    match error.code():
+        case grpc.StatusCode.UNAVAILABLE:
+            return PeerUnavailable(peer=method.peer if method else "")
+        case grpc.StatusCode.UNIMPLEMENTED:
+            return Unimplemented(method=method.label if method else "")
+        case grpc.StatusCode.RESOURCE_EXHAUSTED:
+            is_too_large = "larger than max" in (error.details() or "")
+            return MessageTooLarge(limit_bytes=MAX_MESSAGE_BYTES) if is_too_large else _busy(method)
+        case code:
+            return _PLAIN.get(code, InternalError)()
+
+
+def _busy(method: Method | None) -> ServiceError:
+    return RemoteError(
+        "The peer has too many calls at once. Retry in 1 s.",
+        code=Overloaded.code,
+        reason=Overloaded.reason,
+        metadata={"queue": f"calls of {method.peer}"} if method else None,
+        retry_after_s=1.0,
+    )
 
 
 def from_rpc_status(status: status_pb2.Status) -> RemoteError | None:

@@ -18,7 +18,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from satchel.runtime.trace_records import AttributeValue, SpanRecord
+from satchel.runtime.trace_records import AttributeValue, SpanRecord, Spans
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -38,23 +38,32 @@ _KINDS = {SpanKind.CLIENT: "client", SpanKind.SERVER: "server"}
 class SpanCollector:
     """Finished spans of one request, in the order they ended; a span is kept once.
 
-    Bounded: beyond 2,000 spans new ones are dropped.
+    Bounded: beyond 2,000 spans new ones are dropped, and counted.
     """
 
-    __slots__ = ("_records",)
+    __slots__ = ("_dropped", "_records")
 
     def __init__(self) -> None:
         self._records: dict[str, SpanRecord] = {}
+        self._dropped = 0
 
     def add(self, record: SpanRecord) -> None:
         """Keep a span unless it is there already or the collector is full."""
         if len(self._records) < _MAX_COLLECTED:
             self._records.setdefault(record.span_id, record)
+        elif record.span_id not in self._records:
+            self._dropped += 1
+
+    def take_in(self, spans: Spans) -> None:
+        """Keep the spans that a peer returned, and count those that it had to leave out."""
+        for record in spans:
+            self.add(record)
+        self._dropped += spans.dropped
 
     @property
-    def spans(self) -> tuple[SpanRecord, ...]:
-        """All spans so far."""
-        return tuple(self._records.values())
+    def spans(self) -> Spans:
+        """All spans so far, and how many are missing."""
+        return Spans(self._records.values(), self._dropped)
 
 
 class _Tracing:

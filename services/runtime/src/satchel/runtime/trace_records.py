@@ -1,14 +1,14 @@
 """Provides finished spans as plain data, and their compact form in gRPC metadata.
 
-The form is a zlib-compressed JSON array with one array a span:
+The form is a zlib-compressed JSON array: how many spans were left out, and then one array a span,
 ``[name, span id, parent id, service, start, duration, failure, attributes, kind]``, times in microseconds.
 """
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 AttributeValue: TypeAlias = str | bool | int | float
 
@@ -37,42 +37,59 @@ class SpanRecord:
     kind: str = ""
 
 
+class Spans(tuple[SpanRecord, ...]):  # noqa: SLOT001  # a tuple has no slots beside its items
+    """Spans of one trace, in any order; ``dropped`` more were there and did not fit."""
+
+    dropped: int
+
+    def __new__(cls, spans: Iterable[SpanRecord] = (), dropped: int = 0) -> Self:
+        """Take the spans, and the number of those that are missing."""
+        made = super().__new__(cls, spans)
+        made.dropped = dropped
+        return made
+
+
 def encode_spans(spans: Sequence[SpanRecord], max_bytes: int = MAX_ENCODED_BYTES) -> bytes:
-    """Encode spans into at most ``max_bytes``; what does not fit is dropped, shortest spans first."""
+    """Encode spans into at most ``max_bytes``; what does not fit is dropped, shortest spans first.
+
+    The number of those is told, with what the given `Spans` lack already.
+    """
+    lacking = spans.dropped if isinstance(spans, Spans) else 0
     kept = sorted(spans, key=lambda span: -span.duration_ns)
-    encoded = _compress(kept)
+    encoded = _compress(kept, lacking)
     while kept and len(encoded) > max_bytes:
         # The size is close to linear in the number of spans: aim just below the limit.
         kept = kept[: min(len(kept) - 1, len(kept) * max_bytes // len(encoded))]
-        encoded = _compress(kept)
+        encoded = _compress(kept, lacking + len(spans) - len(kept))
     return encoded
 
 
-def decode_spans(data: bytes) -> tuple[SpanRecord, ...]:
+def decode_spans(data: bytes) -> Spans:
     """Decode what `encode_spans` made; anything else gives no spans, as a trace is never worth an error."""
     try:
-        rows = json.loads(zlib.decompressobj().decompress(data, _MAX_DECODED_BYTES))
-        return tuple(_from_row(row) for row in rows)
+        dropped, *rows = json.loads(zlib.decompressobj().decompress(data, _MAX_DECODED_BYTES))
+        return Spans((_from_row(row) for row in rows), int(dropped))
     except (zlib.error, ValueError, TypeError, KeyError):
-        return ()
+        return Spans()
 
 
-def _compress(spans: Sequence[SpanRecord]) -> bytes:
-    rows = [
-        [
-            span.name,
-            span.span_id,
-            span.parent_id,
-            span.service,
-            span.start_ns // 1000,
-            span.duration_ns // 1000,
-            span.failure,
-            dict(span.attributes),
-            span.kind,
-        ]
-        for span in spans
-    ]
+def _compress(spans: Sequence[SpanRecord], dropped: int) -> bytes:
+    rows = [dropped, *(_to_row(span) for span in spans)]
     return zlib.compress(json.dumps(rows, separators=(",", ":"), ensure_ascii=False).encode(), 6)
+
+
+def _to_row(span: SpanRecord) -> list[object]:
+    return [
+        span.name,
+        span.span_id,
+        span.parent_id,
+        span.service,
+        span.start_ns // 1000,
+        span.duration_ns // 1000,
+        span.failure,
+        dict(span.attributes),
+        span.kind,
+    ]
 
 
 def _from_row(row: Sequence[object]) -> SpanRecord:

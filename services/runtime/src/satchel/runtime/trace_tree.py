@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from satchel.runtime.trace_records import SpanRecord
+from satchel.runtime.trace_records import SpanRecord, Spans
 
 _MIN_NAME_WIDTH = 40
 
@@ -12,13 +12,14 @@ def format_tree(spans: Sequence[SpanRecord]) -> str:
 
     "->" marks the calling end of an RPC; the line below it is the answering end.
     Children are indented below their parent in the order they began (ties by span id). A span whose
-    parent is not among ``spans`` is a root. Returns an empty text for no spans.
+    parent is not among ``spans`` is a root. A last line says how many spans are missing, if any are.
+    Returns an empty text for no spans.
     """
     rows = list(_rows(spans))
     if not rows:
         return ""
     width = max(_MIN_NAME_WIDTH, *(len(_name(depth, span)) for depth, span in rows))
-    return "\n".join(_line(depth, span, width) for depth, span in rows)
+    return "\n".join([*(_line(depth, span, width) for depth, span in rows), *_missing(spans)])
 
 
 def _rows(spans: Sequence[SpanRecord]) -> Iterator[tuple[int, SpanRecord]]:
@@ -32,6 +33,12 @@ def _rows(spans: Sequence[SpanRecord]) -> Iterator[tuple[int, SpanRecord]]:
         depth, span = stack.pop()
         yield depth, span
         stack.extend((depth + 1, child) for child in reversed(children.get(span.span_id, [])))
+
+
+def _missing(spans: Sequence[SpanRecord]) -> Iterator[str]:
+    dropped = spans.dropped if isinstance(spans, Spans) else 0
+    if dropped:
+        yield f"... {dropped} shorter {'span' if dropped == 1 else 'spans'} left out for want of room"
 
 
 def _name(depth: int, span: SpanRecord) -> str:

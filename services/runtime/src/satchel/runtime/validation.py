@@ -2,12 +2,12 @@
 
 A plan is compiled once for each message type from `satchel.api.options.v1` and `google.api.field_behavior`;
 running it costs some microseconds. Without any option it is still enforced that texts hold no NUL
-character, that enum values are known, and that numbers are finite.
+character, that enum values are known (and not 0 as items of a list), and that numbers are finite.
 """
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from google.api import field_behavior_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -15,12 +15,19 @@ from google.protobuf.message import Message
 
 from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import InvalidRequest, Violation
-from satchel.runtime.value_checks import Fault, FieldLimits, ValueCheck, make_value_check
+from satchel.runtime.value_checks import Fault, FieldLimits, make_value_check
 
 MAX_VIOLATIONS = 20
 
 # Takes a message, the path of its parent ("" or "a.b.") and the list to add to.
 _FieldCheck: TypeAlias = Callable[[Any, str, list[Violation]], None]
+
+
+class _ItemCheck(Protocol):
+    """Checks one value, of a singular field or the item ``index`` of several."""
+
+    def __call__(self, value: Any, path: str, found: list[Violation], index: int | None = None) -> None:  # noqa: ANN401
+        """Add what is wrong to ``found``; the path is made only then."""
 
 
 def validate(message: Message) -> None:
@@ -109,6 +116,8 @@ def _required_enum_check(field: FieldDescriptor, run: _FieldCheck) -> _FieldChec
 def _repeated_check(field: FieldDescriptor, limits: FieldLimits) -> _FieldCheck:
     name = field.name
     check = _item_check(field, limits)
+    if limits.required and field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        check = _filled(check)
 
     def run(message: Any, prefix: str, found: list[Violation]) -> None:  # noqa: ANN401
         items = getattr(message, name)
@@ -119,6 +128,18 @@ def _repeated_check(field: FieldDescriptor, limits: FieldLimits) -> _FieldCheck:
             check(item, path, found, index)
             if len(found) >= MAX_VIOLATIONS:
                 return
+
+    return run
+
+
+def _filled(check: _ItemCheck) -> _ItemCheck:
+    """Refuse empty texts and bytes before ``check``: a required list is one of values that are there."""
+
+    def run(value: Any, path: str, found: list[Violation], index: int | None = None) -> None:  # noqa: ANN401
+        if value:
+            check(value, path, found, index)
+        else:
+            found.append(_required(_indexed(path, index)))
 
     return run
 
@@ -143,31 +164,23 @@ def _map_check(field: FieldDescriptor, limits: FieldLimits) -> _FieldCheck:
     return run
 
 
-class _ItemCheck:
-    """Checks one value, of a singular field or one item of several; makes the path only on a fault."""
-
-    __slots__ = ("_check", "_sub")
-
-    def __init__(self, check: ValueCheck | None, sub: Descriptor | None) -> None:
-        self._check = check
-        self._sub = sub
-
-    def __call__(self, value: Any, path: str, found: list[Violation], index: int | None = None) -> None:  # noqa: ANN401
-        if self._check is not None:
-            fault = self._check(value)
-            if fault is not None:
-                found.append(_violation(_indexed(path, index), fault))
-                return
-        if self._sub is not None:
-            _run(_plan(self._sub), value, _indexed(path, index) + ".", found)
-
-
 def _item_check(field: FieldDescriptor, limits: FieldLimits) -> _ItemCheck:
     sub = field.message_type
     # Google's own types need no walk: JSON-like ones have a check of their own, the rest no limits.
     if sub is not None and sub.full_name.startswith("google.protobuf."):
         sub = None
-    return _ItemCheck(make_value_check(field, limits), sub)
+    value_check = make_value_check(field, limits)
+
+    def check(value: Any, path: str, found: list[Violation], index: int | None = None) -> None:  # noqa: ANN401
+        if value_check is not None:
+            fault = value_check(value)
+            if fault is not None:
+                found.append(_violation(_indexed(path, index), fault))
+                return
+        if sub is not None:
+            _run(_plan(sub), value, _indexed(path, index) + ".", found)
+
+    return check
 
 
 def _count_fits(count: int, path: str, limits: FieldLimits, found: list[Violation]) -> bool:

@@ -75,7 +75,7 @@ def make_value_check(field: FieldDescriptor, limits: FieldLimits) -> ValueCheck 
     """Make the check of one value of ``field`` (of one item if it is repeated); `None` if none is needed."""
     rules = limits.rules
     if field.enum_type is not None:
-        return _enum_check(field.enum_type)
+        return _enum_check(field.enum_type, is_item=field.is_repeated)
     if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
         return _bytes_check(rules) if field.type == FieldDescriptor.TYPE_BYTES else _text_check(rules)
     if field.cpp_type in _FLOATS:
@@ -142,14 +142,15 @@ def _number_check(rules: options_pb2.FieldRules, *, check_finite: bool) -> Value
     return check
 
 
-def _enum_check(enum: EnumDescriptor) -> ValueCheck:
-    known = frozenset(enum.values_by_number)
+def _enum_check(enum: EnumDescriptor, *, is_item: bool) -> ValueCheck:
+    """Check that a value is known; one item of several must also say something, so it is not 0."""
+    known = frozenset(enum.values_by_number) - ({0} if is_item else set())
     names = ", ".join(value.name for value in enum.values if value.number)
 
     def check(value: int) -> Fault | None:
         if value in known:
             return None
-        text = f"has the value {value}, which {enum.name} does not know"
+        text = f"has the value {value}, which is none of {enum.name}"
         return Fault("ERROR_REASON_FIELD_UNKNOWN_ENUM_VALUE", text, f"use one of {names}", limit=names)
 
     return check
@@ -187,7 +188,7 @@ def _json_fault(value: Any) -> Fault | None:  # noqa: ANN401
         case "string_value":
             return _NUL if "\0" in value.string_value else None
         case "number_value":
-            return None if math.isfinite(value.number_value) else _NOT_FINITE
+            return _finite_fault(value.number_value)
         case "struct_value":
             return _struct_fault(value.struct_value)
         case "list_value":
@@ -196,10 +197,22 @@ def _json_fault(value: Any) -> Fault | None:  # noqa: ANN401
             return None
 
 
+def _finite_fault(number: float) -> Fault | None:
+    if math.isfinite(number):
+        return None
+    return _out_of_range("must hold finite numbers only", "finite", "use finite numbers", number)
+
+
 def _time_fault(message: Any) -> Fault | None:  # noqa: ANN401
     if EARLIEST_SECONDS <= message.seconds <= LATEST_SECONDS and 0 <= message.nanos < NANOS_PER_SECOND:
         return None
-    return _NO_TIME
+    return Fault(
+        "ERROR_REASON_FIELD_OUT_OF_RANGE",
+        "must be a time from the year 1 to 9999, with nanos from 0 to 999999999",
+        "use a time in that range",
+        limit="0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z",
+        actual=f"{message.seconds} s and {message.nanos} ns since 1970-01-01T00:00:00Z",
+    )
 
 
 _WELL_KNOWN: dict[str, ValueCheck] = {
@@ -233,18 +246,6 @@ _NUL = Fault(
     "must not hold the NUL character",
     "remove it",
     limit="no U+0000",
-)
-_NOT_FINITE = Fault(
-    "ERROR_REASON_FIELD_OUT_OF_RANGE",
-    "must hold finite numbers only",
-    "use finite numbers",
-    limit="finite",
-)
-_NO_TIME = Fault(
-    "ERROR_REASON_FIELD_OUT_OF_RANGE",
-    "must be a time from the year 1 to 9999, with nanos from 0 to 999999999",
-    "use a time in that range",
-    limit="0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z",
 )
 _BLANK = Fault(
     "ERROR_REASON_FIELD_BLANK",

@@ -8,7 +8,7 @@ from weakref import WeakMethod
 
 import grpc
 
-from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
+from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream, oversize
 
 _log = logging.getLogger("satchel.inprocess")
 
@@ -111,8 +111,17 @@ class InProcessCall(grpc.aio.Call):
             )
 
     async def send(self, request: Any) -> None:  # noqa: ANN401
-        """Send a request message."""
-        await self._exchange.requests.put(self._encode(request))
+        """Send a request message; one that is larger than the network carries ends the call."""
+        if (data := self.encoded(request)) is not None:
+            await self._exchange.requests.put(data)
+
+    def encoded(self, request: Any) -> bytes | None:  # noqa: ANN401
+        """Return a request as bytes, or end the call and return `None` if those are too many."""
+        data = self._encode(request)
+        if (problem := oversize(data)) is None:
+            return data
+        self._exchange.stop(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
+        return None
 
     async def receive(self) -> Any:  # noqa: ANN401
         """Wait for the next response message; `grpc.aio.EOF` after the last one of a success."""

@@ -133,7 +133,10 @@ class _Callable:
         exchange = Exchange(self._method, tuple(metadata or ()), timeout)
         call = self._make(exchange, self._encode, self._decode)
         if not isinstance(call, StreamRequest):
-            exchange.requests.put_now(self._encode(request))
+            data = call.encoded(request)
+            if data is None:
+                return call
+            exchange.requests.put_now(data)
         elif request is not None:
             call.consume(cast("AsyncIterable[Any] | Iterable[Any]", request))
         exchange.start(self._server.serve)

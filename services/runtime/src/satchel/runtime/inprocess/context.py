@@ -6,7 +6,7 @@ from typing import Any, Never, cast
 
 import grpc
 
-from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
+from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream, oversize
 from satchel.runtime.propagation import Metadatum
 
 PEER = "inprocess:"
@@ -35,8 +35,11 @@ class InProcessContext(grpc.aio.ServicerContext[Any, Any]):
     async def write(self, message: Any) -> None:  # noqa: ANN401
         """Send one response of the stream; waits while the client is behind."""
         self._raise_if_over()
+        data = self._encode(message)
+        if (problem := oversize(data)) is not None:
+            await self.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._exchange.send_initial_metadata(())
-        if not await self._exchange.responses.put(self._encode(message)):
+        if not await self._exchange.responses.put(data):
             self._raise_if_over()
 
     async def abort(self, code: grpc.StatusCode, details: str = "", trailing_metadata: Any = ()) -> Never:  # noqa: ANN401

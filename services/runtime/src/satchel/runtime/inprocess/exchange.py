@@ -13,6 +13,7 @@ from typing import Any, Final
 import grpc
 
 from satchel.runtime.propagation import Metadatum
+from satchel.runtime.status import MAX_MESSAGE_BYTES
 
 # Messages that a stream may hold before its writer waits; gRPC bounds bytes instead (its window).
 STREAM_CAPACITY = 16
@@ -23,6 +24,13 @@ class _EndOfStream:
 
 
 END: Final = _EndOfStream()
+
+
+def oversize(data: bytes) -> str | None:
+    """Say what is wrong with a message that is larger than the network carries, in gRPC's words."""
+    if len(data) <= MAX_MESSAGE_BYTES:
+        return None
+    return f"Sent message larger than max ({len(data)} vs. {MAX_MESSAGE_BYTES})"
 
 
 class Pipe:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Self, cast
 import grpc
 
 from satchel.runtime.inprocess.context import InProcessContext
-from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream
+from satchel.runtime.inprocess.exchange import Exchange, _EndOfStream, oversize
 from satchel.runtime.interceptors import default_chain
 from satchel.runtime.interceptors.deadline import end_endless_calls
 from satchel.runtime.interceptors.middleware import Handler
+from satchel.runtime.methods import require_access_rules
 from satchel.runtime.propagation import Metadatum
 
 _log = logging.getLogger("satchel.inprocess")
@@ -31,7 +32,8 @@ class _CallDetails(NamedTuple):
 class InProcessServer(grpc.aio.Server):
     """Serves calls of `InProcessChannel` in the same event loop; each in a task with a context of its own.
 
-    Behaves like `grpc.aio.server`: the same interceptors, contexts, statuses and cancellation.
+    Behaves like `grpc.aio.server`: the same interceptors, contexts, statuses, limits and cancellation. As
+    there, the chain bounds how many calls run at once.
     """
 
     def __init__(self, interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None) -> None:
@@ -48,7 +50,12 @@ class InProcessServer(grpc.aio.Server):
     def add_registered_method_handlers(
         self, service_name: str, method_handlers: Mapping[str, Handler]
     ) -> None:
-        """Add handlers that are found by the name of their method; generated code calls this."""
+        """Add handlers that are found by the name of their method; generated code calls this.
+
+        Raises:
+            ValueError: an RPC of ours does not say which right it needs.
+        """
+        require_access_rules(service_name, method_handlers)
         for name, handler in method_handlers.items():
             self._registered[f"/{service_name}/{name}"] = handler
 
@@ -158,7 +165,11 @@ async def _run(handler: Handler, exchange: Exchange, context: InProcessContext) 
     code = context.code() or grpc.StatusCode.OK
     if code is grpc.StatusCode.OK and exchange.code is None:
         encode = cast("Callable[[Any], bytes]", handler.response_serializer or _same)
-        exchange.responses.put_now(encode(response))
+        data = encode(response)
+        if (problem := oversize(data)) is not None:
+            exchange.finish(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
+            return
+        exchange.responses.put_now(data)
     exchange.finish(code, context.details(), tuple(context.trailing_metadata()))
 
 

@@ -14,30 +14,36 @@ from satchel.runtime.interceptors.auth import (
 )
 from satchel.runtime.interceptors.deadline import DeadlineInterceptor
 from satchel.runtime.interceptors.errors import ErrorInterceptor
+from satchel.runtime.interceptors.limits import ConcurrencyInterceptor, UnknownMethodInterceptor
 from satchel.runtime.interceptors.telemetry import TelemetryInterceptor
 from satchel.runtime.interceptors.validation import ValidationInterceptor
 
-__all__ = ["Authenticator", "Principal", "current_principal", "default_chain"]
+__all__ = ["MAX_CONCURRENT_CALLS", "Authenticator", "Principal", "current_principal", "default_chain"]
 
 DEFAULT_UNARY_TIMEOUT_S = 60.0
+MAX_CONCURRENT_CALLS = 1000
 
 
 def default_chain(
     *,
     authenticator: Authenticator = local_owner,
     unary_timeout_s: float = DEFAULT_UNARY_TIMEOUT_S,
+    max_concurrent_calls: int = MAX_CONCURRENT_CALLS,
     inside: Sequence[grpc.aio.ServerInterceptor] = (),
 ) -> tuple[grpc.aio.ServerInterceptor, ...]:
-    """Return telemetry, access log, errors, auth, deadline, validation, and then those ``inside``.
+    """Return telemetry, access log, errors, concurrency, auth, deadline, validation, those ``inside``.
 
     Telemetry and the log come first so that they see the status which is really sent, refusals by auth
-    included. Errors come before everything that may raise. Auth comes before validation: a stranger
-    learns nothing of the contract. One chain serves one server.
+    included; only calls of methods that do not exist are refused before. Errors come before everything
+    that may raise, and the bound on calls before everything that costs. Auth comes before validation: a
+    stranger learns nothing of the contract. One chain serves one server.
     """
     return (
+        UnknownMethodInterceptor(),
         TelemetryInterceptor(),
         AccessLogInterceptor(),
         ErrorInterceptor(),
+        ConcurrencyInterceptor(max_concurrent_calls),
         AuthInterceptor(authenticator),
         DeadlineInterceptor(unary_timeout_s),
         ValidationInterceptor(),

@@ -61,7 +61,7 @@ class Middleware(grpc.aio.ServerInterceptor, abc.ABC):
 
     def wrap(self, handler: Handler, method: Method) -> Handler:
         """Return a handler of the same kind with `handle` around its behaviour."""
-        inner = behaviour_of(handler)
+        inner = behaviour_of(handler, method)
 
         async def surrounded(request: Any, context: Context) -> Any:  # noqa: ANN401
             return await self.handle(inner, method, request, context)
@@ -69,7 +69,7 @@ class Middleware(grpc.aio.ServerInterceptor, abc.ABC):
         return with_behaviour(handler, surrounded)
 
 
-def behaviour_of(handler: Handler) -> Behaviour:
+def behaviour_of(handler: Handler, method: Method) -> Behaviour:
     """Return what the handler does, as a coroutine function."""
     name, _ = _KINDS[handler.request_streaming, handler.response_streaming]
     found = getattr(handler, name)
@@ -77,7 +77,7 @@ def behaviour_of(handler: Handler) -> Behaviour:
         return _writing(found)
     if inspect.iscoroutinefunction(found):
         return cast("Behaviour", found)
-    return _plain(found)
+    return _plain(found, method)
 
 
 def with_behaviour(
@@ -105,14 +105,14 @@ def outcome(error: BaseException | None, context: Context) -> grpc.StatusCode:
     return grpc.StatusCode.UNKNOWN
 
 
-def _plain(function: Callable[[Any, Context], Any]) -> Behaviour:
+def _plain(function: Callable[[Any, Context], Any], method: Method) -> Behaviour:
     """Adapt a plain function: a method that the servicer inherits from the generated base, or a factory."""
 
     async def call(request: Any, context: Context) -> Any:  # noqa: ANN401
         try:
             result = function(request, context)
         except NotImplementedError:
-            raise Unimplemented from None
+            raise Unimplemented(method=method.label) from None
         return await result if inspect.isawaitable(result) else result
 
     return call

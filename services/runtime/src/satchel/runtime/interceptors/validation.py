@@ -4,10 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf import descriptor_pool
 from google.protobuf.message import DecodeError, Message
 
-from satchel.api.options.v1 import options_pb2
 from satchel.runtime.errors import MalformedMessage
 from satchel.runtime.interceptors.middleware import (
     Behaviour,
@@ -17,7 +15,7 @@ from satchel.runtime.interceptors.middleware import (
     behaviour_of,
     with_behaviour,
 )
-from satchel.runtime.methods import Method
+from satchel.runtime.methods import Method, rules_of
 from satchel.runtime.validation import validate
 
 
@@ -37,12 +35,12 @@ class ValidationInterceptor(Middleware):
 
     def wrap(self, handler: Handler, method: Method) -> Handler:
         """Put the check and a tolerant decoder around the handler."""
-        inner = behaviour_of(handler)
+        inner = behaviour_of(handler, method)
 
         async def checked(request: Any, context: Context) -> Any:  # noqa: ANN401
             return await self.handle(inner, method, request, context)
 
-        check = _check_decoded if _answers_each_item(method) else _check
+        check = _check_decoded if rules_of(method).answers_each_item else _check
 
         async def checked_stream(requests: Any, context: Context) -> Any:  # noqa: ANN401
             return await self.handle(inner, method, _checked_each(requests, check), context)
@@ -78,15 +76,6 @@ async def _checked_each(
         if isinstance(request, _Undecodable | Message):
             check(request)
         yield request
-
-
-def _answers_each_item(method: Method) -> bool:
-    try:
-        service = descriptor_pool.Default().FindServiceByName(method.service)
-        rules = service.FindMethodByName(method.name).GetOptions().Extensions[options_pb2.method]
-    except KeyError:
-        return False
-    return rules.answers_each_item
 
 
 def _tolerant(decode: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
