@@ -28,7 +28,7 @@ FORMATS: dict[int, tuple[str, str, str]] = {
     options_pb2.FORMAT_MEMORY_ID: (
         _MEMORY_ID_PREFIX + _UUID,
         "must be a memory id, a UUID",
-        "use the memory_id of an earlier response",
+        "use the id that an earlier answer gave",
     ),
 }
 
@@ -115,7 +115,7 @@ def _form_check(rules: options_pb2.FieldRules) -> ValueCheck:
         forms.append((re.compile(rules.pattern), fault))
     if rules.format in FORMATS:
         pattern, text, remedy = FORMATS[rules.format]
-        forms.append((re.compile(pattern), _mismatch(text, options_pb2.Format.Name(rules.format), remedy)))
+        forms.append((re.compile(pattern), _mismatch(text, text.removeprefix("must be "), remedy)))
 
     def check(text: str) -> Fault | None:
         if not_blank and text.isspace():
@@ -137,7 +137,7 @@ def _number_check(rules: options_pb2.FieldRules, *, check_finite: bool) -> Value
             return _out_of_range("must be a finite number", "finite", "use a finite number", value)
         if least <= value <= most:
             return None
-        return _out_of_range(f"must be {wanted}, not {value:g}", wanted, "use a number in that range", value)
+        return _out_of_range(f"must be {wanted}, not {_plain(value)}", wanted, "use a number in that range", value)
 
     return check
 
@@ -270,15 +270,20 @@ def _mismatch(text: str, limit: str, remedy: str) -> Fault:
 
 
 def _out_of_range(text: str, limit: str, remedy: str, actual: float) -> Fault:
-    return Fault("ERROR_REASON_FIELD_OUT_OF_RANGE", text, remedy, limit=limit, actual=f"{actual:g}")
+    return Fault("ERROR_REASON_FIELD_OUT_OF_RANGE", text, remedy, limit=limit, actual=_plain(actual))
 
 
 def _range_text(least: float, most: float) -> str:
     if math.isinf(most):
-        return f"at least {least:g}"
+        return f"at least {_plain(least)}"
     if math.isinf(least):
-        return f"at most {most:g}"
-    return f"from {least:g} to {most:g}"
+        return f"at most {_plain(most)}"
+    return f"from {_plain(least)} to {_plain(most)}"
+
+
+def _plain(number: float) -> str:
+    """Write whole numbers in full, others as short as they can be."""
+    return str(int(number)) if math.isfinite(number) and number == int(number) else f"{number:g}"
 
 
 def _clause(sentence: str) -> str:
