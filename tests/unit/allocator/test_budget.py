@@ -158,7 +158,7 @@ def test_a_count_that_does_not_add_up_still_keeps_the_budget() -> None:
 
 def test_the_purse_refuses_what_does_not_fit() -> None:
     ranked = pool((Candidate("a", "many words " * 50), 1.0))
-    purse = Purse(30, ranked.items, BlockCounts(count_tokens, 10))
+    purse = Purse(30, ranked.columns, BlockCounts(count_tokens, 10))
     with pytest.raises(ValueError, match="are left"):
         purse.spend(ranked.items[0].candidate, Form.VERBATIM)
     assert cheapest(purse, ranked.items[0].candidate, Tuning()) > 0

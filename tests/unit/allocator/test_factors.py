@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from satchel.allocator.factors import Interplay, age, density, score
-from satchel.allocator.model import Candidate, Factor, FactorValues, MemoryType, Pool, Scored
+from satchel.allocator.model import Candidate, Factor, FactorValues, MemoryType, Outline, Pool, Scored
 from satchel.allocator.tuning import FactorConstants, Tuning
 
 from .building import DAY_US
@@ -38,7 +38,7 @@ def test_even_the_oldest_memory_keeps_some_worth() -> None:
 def interplay(*candidates: Candidate, tuning: Tuning | None = None, session_id: str = "") -> Interplay:
     vectors = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)[: len(candidates)]
     items = [Scored(one, 0.5, row) for row, one in enumerate(candidates)]
-    return Interplay(Pool(items, vectors), tuning or Tuning(), session_id=session_id)
+    return Interplay(Pool(items, vectors, Outline.of(items)), tuning or Tuning(), session_id=session_id)
 
 
 def test_overlap_is_the_greatest_similarity_to_the_chosen() -> None:

@@ -4,8 +4,10 @@ import pytest
 from satchel.allocator.collapse import collapse
 from satchel.allocator.expansion import centroid, clean, content_words, keywords, variants
 from satchel.allocator.neighbors import borrow
-from satchel.allocator.ranking import Evidence, Located, provisional, rank
+from satchel.allocator.ranking import Evidence, provisional, rank
 from satchel.allocator.tuning import Tuning
+
+from .building import located
 
 
 def rows(*vectors: tuple[float, ...]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -46,15 +48,15 @@ def test_the_centroid_has_unit_norm_and_survives_cancellation() -> None:
 
 
 def test_a_memory_borrows_from_a_better_neighbour_and_lends_nothing_away() -> None:
-    places = [("s", 1), ("s", 2), ("s", 3), ("t", 2), ("", 2)]
-    scores = np.array([1.0, 0.0, 0.5, 0.0, 0.0])
-    raised = borrow(scores, places, previous_share=0.4, next_share=0.2)
-    assert raised.tolist() == pytest.approx([1.0, 0.5, 0.5, 0.0, 0.0])
+    sessions, orders = ["s", "s", "s", "t", "", ""], [1, 2, 3, 2, 2, 3]
+    scores = np.array([1.0, 0.0, 0.5, 0.0, 0.0, 0.5])
+    raised = borrow(scores, sessions, orders, previous_share=0.4, next_share=0.2)
+    assert raised.tolist() == pytest.approx([1.0, 0.5, 0.5, 0.0, 0.0, 0.5])
 
 
 def test_without_sessions_nothing_is_borrowed() -> None:
     scores = np.array([1.0, 0.0])
-    assert borrow(scores, [("", 1), ("", 2)], previous_share=0.4, next_share=0.4).tolist() == [1.0, 0.0]
+    assert borrow(scores, ["", ""], [1, 2], previous_share=0.4, next_share=0.4).tolist() == [1.0, 0.0]
 
 
 def test_near_duplicates_collapse_into_the_best_and_not_in_chains() -> None:
@@ -63,50 +65,58 @@ def test_near_duplicates_collapse_into_the_best_and_not_in_chains() -> None:
     assert collapse(rows((1, 0), (1, 0)), 1.0).tolist() == [0, 1]
 
 
+NORTH = rows((1, 0))
+
+
 def test_words_give_a_memory_its_exact_cosine() -> None:
-    located = [Located("a", passages=rows((1, 0))), Located("b", passages=rows((0.6, 0.8)))]
-    ranking = rank(located, Evidence(rows((1, 0))[0], {"a": 1}, {"b": 5.0}), Tuning(), collapsing=True)
-    found = {located[place.source].id: place.signals for place in ranking.places}
-    assert found["b"].similarity == pytest.approx(0.6)
-    assert (found["b"].dense_rank, found["b"].lexical_rank) == (0, 1)
+    found = located(("a", NORTH), ("b", rows((0.6, 0.8))))
+    ranking = rank(found, Evidence(NORTH[0], {"a": 1}, {"b": 5.0}), Tuning(), collapsing=True)
+    signals = {found.ids[place.source]: place.signals for place in ranking.places}
+    assert signals["b"].similarity == pytest.approx(0.6)
+    assert (signals["b"].dense_rank, signals["b"].lexical_rank) == (0, 1)
 
 
 def test_a_memory_counts_by_its_best_passage() -> None:
-    long = Located("long", passages=rows((0, 1), (1, 0.1)))
-    ranking = rank([long], Evidence(rows((1, 0))[0]), Tuning(), collapsing=True)
+    found = located(("long", rows((0, 1), (1, 0.1))))
+    ranking = rank(found, Evidence(NORTH[0]), Tuning(), collapsing=True)
     assert ranking.places[0].passage == 1
     assert ranking.places[0].signals.similarity == pytest.approx(0.995037)
 
 
 def test_a_neighbour_out_of_scope_lends_but_is_not_shown() -> None:
-    hit = Located("hit", "s", 1, rows((1, 0)), eligible=False)
-    beside = Located("beside", "s", 2, rows((0, 1)))
-    ranking = rank([hit, beside], Evidence(rows((1, 0))[0]), Tuning(), collapsing=True)
+    beside = ("beside", rows((0, 1)))
+    both = located(("hit", NORTH), beside, sessions=[("s", 1), ("s", 2)], hidden="hit")
+    ranking = rank(both, Evidence(NORTH[0]), Tuning(), collapsing=True)
     assert [place.source for place in ranking.places] == [1]
-    assert (
-        ranking.places[0].relevance
-        > rank([beside], Evidence(rows((1, 0))[0]), Tuning(), collapsing=True).places[0].relevance
-    )
+    alone = rank(located(beside), Evidence(NORTH[0]), Tuning(), collapsing=True)
+    assert ranking.places[0].relevance > alone.places[0].relevance
 
 
 def test_collapse_keeps_the_best_scored_not_the_first() -> None:
-    located = [Located("first", passages=rows((0.9, 0.43))), Located("best", passages=rows((1, 0)))]
-    ranking = rank(located, Evidence(rows((1, 0))[0]), Tuning(), collapsing=True)
+    found = located(("first", rows((0.9, 0.43))), ("best", NORTH))
+    ranking = rank(found, Evidence(NORTH[0]), Tuning(), collapsing=True)
     assert [place.source for place in ranking.places] == [1]
-    assert [(gone.source, kept.source) for gone, kept in ranking.collapsed] == [(0, 1)]
+    assert [(gone.source, kept) for gone, kept in ranking.collapsed] == [(0, 1)]
 
 
 def test_a_tag_adds_its_bonus() -> None:
-    located = [Located("a", passages=rows((1, 0))), Located("b", passages=rows((1, 0)))]
-    ranking = rank(located, Evidence(rows((1, 0))[0], tags={"b": 2}), Tuning(), collapsing=False)
-    assert [located[place.source].id for place in ranking.places] == ["b", "a"]
+    found = located(("a", NORTH), ("b", NORTH))
+    ranking = rank(found, Evidence(NORTH[0], tags={"b": 2}), Tuning(), collapsing=False)
+    assert [found.ids[place.source] for place in ranking.places] == ["b", "a"]
     assert ranking.places[0].signals.tag_matches == 2
 
 
 def test_order_does_not_depend_on_the_order_of_arrival() -> None:
-    located = [Located(name, passages=rows((1, 0))) for name in "cab"]
-    ranking = rank(located, Evidence(rows((1, 0))[0]), Tuning(), collapsing=False)
-    assert [located[place.source].id for place in ranking.places] == ["a", "b", "c"]
+    found = located(*((name, NORTH) for name in "cab"))
+    ranking = rank(found, Evidence(NORTH[0]), Tuning(), collapsing=False)
+    assert [found.ids[place.source] for place in ranking.places] == ["a", "b", "c"]
+
+
+def test_vectors_of_another_width_than_the_query_are_not_compared() -> None:
+    found = located(("a", rows((1, 0, 0))), ("b", rows((0, 1, 0))))
+    ranking = rank(found, Evidence(NORTH[0], lexical={"b": 1.0}), Tuning(), collapsing=True)
+    assert [found.ids[place.source] for place in ranking.places] == ["b", "a"]
+    assert all(place.signals.similarity is None for place in ranking.places)
 
 
 def test_what_words_alone_found_is_provisionally_as_near_as_the_last_vector_hit() -> None:

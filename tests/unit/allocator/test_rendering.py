@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.allocator.model import Candidate, Excerpt, Form, MemoryType
+from satchel.allocator.packing import BlockCounts
 from satchel.allocator.rendering import block, compose, fence
 from satchel.runtime.tokens import count_tokens
 
@@ -102,3 +103,12 @@ def test_the_tokens_of_the_context_are_the_sum_of_its_pieces(texts: list[str]) -
     pieces = [around.opening, around.closing, *(block(one, Form.VERBATIM) for one in candidates)]
     context = compose([(one, Form.VERBATIM) for one in candidates], around, with_wing=False)
     assert count_tokens(context) == sum(map(count_tokens, pieces))
+
+
+@given(st.text(max_size=60), st.text(st.sampled_from("abz'  .!?9é我\u00a0"), max_size=20))
+def test_a_stored_count_and_the_end_of_the_text_give_the_count_of_the_block(start: str, end: str) -> None:
+    text = start + end
+    candidate = Candidate("a", text, version=1, verbatim_tokens=count_tokens(text))
+    assert BlockCounts(count_tokens, 10).of(candidate, Form.VERBATIM) == count_tokens(
+        block(candidate, Form.VERBATIM)
+    )

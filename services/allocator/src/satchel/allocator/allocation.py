@@ -1,7 +1,7 @@
 """From ranked candidates and a budget to the context: threshold, strategy, render, receipt. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
     Deterministic. The tokens of the final string are counted, whatever the parts were estimated at.
     """
     limit, pool = _gated(ranked, order)
-    purse = Purse(order.budget, pool.items, counts)
+    purse = Purse(order.budget, pool.outline, counts)
     selection = strategy(order.strategy).select(pool, purse, order.terms)
     context, total, selection = _composed(selection, purse, counts)
     least = 0 if selection.choices else _least_price(pool, purse, order)
@@ -61,9 +61,11 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
 
 def _gated(ranked: Ranked, order: Order) -> tuple[float, Pool]:
     """Return the threshold and the candidates at or above it."""
-    scores = np.array([*(item.relevance for item in ranked.items), *ranked.tail])
+    outline = ranked.columns
+    scores = np.concatenate((outline.relevances, ranked.tail))
     limit = _limit(scores, order)
-    return limit, Pool(ranked.items[: survivors(scores, limit)], ranked.vectors)
+    count = survivors(scores, limit)
+    return limit, Pool(ranked.items[:count], ranked.vectors, outline.first(count))
 
 
 def _limit(scores: Floats, order: Order) -> float:
@@ -87,9 +89,9 @@ def _composed(selection: Selection, purse: Purse, counts: BlockCounts) -> tuple[
         context = compose(shown, purse.fence, with_wing=purse.with_wing)
         total = counts.count(context)
         if total <= purse.budget:
-            return context, total, Selection(choices, selection.rejections)
+            return context, total, replace(selection, choices=choices)
         choices = choices[:-1]
-    return "", 0, Selection((), selection.rejections)
+    return "", 0, replace(selection, choices=())
 
 
 def _least_price(pool: Pool, purse: Purse, order: Order) -> int:

@@ -1,5 +1,9 @@
 """The allocator's answers into messages of the contract."""
 
+from collections.abc import Sequence
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from satchel.allocator.model import Allocation, Explanation, Receipt, Shown
 from satchel.allocator.ports import SystemState
 from satchel.allocator.searching import Found, Result
@@ -8,6 +12,7 @@ from satchel.allocator.vocabulary import (
     OUTCOME_NUMBERS,
     STRATEGY_NUMBERS,
     TYPE_NUMBERS,
+    put_time,
     timestamp,
 )
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
@@ -23,7 +28,7 @@ def recall_response(allocation: Allocation, now_us: int | None) -> pb.RecallResp
     receipt = allocation.receipt
     return pb.RecallResponse(
         context=allocation.context,
-        memories=[recalled_memory(shown, now_us) for shown in allocation.shown],
+        memories=_recalled(allocation.shown, now_us),
         total_tokens=receipt.total_tokens,
         budget_used=_PERCENT * receipt.total_tokens / receipt.budget,
         receipt=receipt_message(receipt),
@@ -36,7 +41,7 @@ def allocate_response(allocation: Allocation, now_us: int | None) -> pb.Allocate
     receipt = allocation.receipt
     return pb.AllocateResponse(
         context=allocation.context,
-        memories=[recalled_memory(shown, now_us) for shown in allocation.shown],
+        memories=_recalled(allocation.shown, now_us),
         total_tokens=receipt.total_tokens,
         budget_used=_PERCENT * receipt.total_tokens / receipt.budget,
         receipt=receipt_message(receipt),
@@ -44,27 +49,34 @@ def allocate_response(allocation: Allocation, now_us: int | None) -> pb.Allocate
     )
 
 
-def recalled_memory(shown: Shown, now_us: int | None) -> pb.RecalledMemory:
+def _recalled(shown: Sequence[Shown], now_us: int | None) -> list[pb.RecalledMemory]:
+    selected_at = timestamp(now_us)
+    return [recalled_memory(one, selected_at) for one in shown]
+
+
+def recalled_memory(shown: Shown, selected_at: Timestamp | None) -> pb.RecalledMemory:
     """Encode one memory of the context."""
     choice = shown.choice
     candidate = choice.item.candidate
-    return pb.RecalledMemory(
+    message = pb.RecalledMemory(
         id=candidate.id,
         candidate_id=candidate.id,
         verbatim_id=candidate.id,
         mode=FORM_NUMBERS[choice.form],
         token_cost=choice.tokens,
         rendered=shown.rendered,
-        selected_at=timestamp(now_us),
+        selected_at=selected_at,
         score=choice.score,
         type=TYPE_NUMBERS[candidate.type],
         wing=candidate.wing,
         room=candidate.room,
         session_id=candidate.session_id,
-        occurred_at=timestamp(candidate.occurred_us),
-        created_at=timestamp(candidate.created_us),
         similarity=choice.item.signals.similarity,
     )
+    # In place, which saves a message and its copy.
+    put_time(message.occurred_at, candidate.occurred_us)
+    put_time(message.created_at, candidate.created_us)
+    return message
 
 
 def receipt_message(receipt: Receipt) -> pb.Receipt:

@@ -52,7 +52,7 @@ class Engine:
 
     async def _run(self, ranked: Ranked, work: Callable[[], R]) -> R:
         """Run small work at once and large work on a thread, so that it stalls nobody."""
-        size = sum(len(item.candidate.text) for item in ranked.items)
+        size = sum(map(len, ranked.columns.texts))
         if size <= self._settings.inline_code_points:
             return work()
         return await self._workers.run(work)

@@ -46,7 +46,7 @@ def explain(
 
 def _replayed(ranked: Ranked, selection: Selection, terms: Terms) -> dict[str, FactorValues]:
     """Return the factors: of the chosen as they stood before the choice, of the others as they ended."""
-    pool = Pool(ranked.items, ranked.vectors)
+    pool = Pool(ranked.items, ranked.vectors, ranked.columns)
     candidates = [item.candidate for item in ranked.items]
     densities, ages = steady_factors(candidates, terms.tuning, terms.now_us)
     interplay = Interplay(pool, terms.tuning, session_id=terms.session_id)

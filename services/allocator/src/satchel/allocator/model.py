@@ -6,8 +6,8 @@ hundreds of is a `NamedTuple`: ten times faster to build than a frozen dataclass
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +149,44 @@ class Scored(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What packing needs of all candidates before it looks at one, as columns; best first.
+
+    ``tokens`` are the stored counts of the texts, `None` where nobody counted.
+    """
+
+    ids: Sequence[str]
+    relevances: Floats
+    tokens: Sequence[int | None]
+    wings: Sequence[str]
+    texts: Sequence[str]
+
+    @classmethod
+    def of(cls, items: "Sequence[Scored]") -> Self:
+        """Return the outline of candidates that are there already."""
+        candidates = [item.candidate for item in items]
+        return cls(
+            ids=[one.id for one in candidates],
+            relevances=np.array([item.relevance for item in items], dtype=np.float64),
+            tokens=[one.verbatim_tokens for one in candidates],
+            wings=[one.wing for one in candidates],
+            texts=[one.text for one in candidates],
+        )
+
+    def first(self, count: int) -> Self:
+        """Return the outline of the best ``count``."""
+        if count == len(self.ids):
+            return self
+        return type(self)(
+            self.ids[:count],
+            self.relevances[:count],
+            self.tokens[:count],
+            self.wings[:count],
+            self.texts[:count],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """What a strategy chooses from: candidates, best first, and their vectors.
 
@@ -157,6 +195,7 @@ class Pool:
 
     items: Sequence[Scored]
     vectors: Vectors
+    outline: Outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +209,7 @@ class FactorValues:
     causal: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A chosen candidate: its form, the tokens of its block, and the score that ranked it."""
 
     item: Scored
@@ -180,8 +218,7 @@ class Choice:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(NamedTuple):
     """A candidate that was looked at and left out."""
 
     item: Scored
@@ -191,14 +228,17 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a strategy did: choices best first, and those left out in the order they were looked at."""
+    """What a strategy did: choices best first, and those left out in the order they were looked at.
+
+    ``unaffordable_count`` is how many of those left out were too dear.
+    """
 
     choices: Sequence[Choice]
     rejections: Sequence[Rejection]
+    unaffordable_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A chosen memory as it stands in the context."""
 
     choice: Choice
@@ -255,10 +295,17 @@ class Ranked:
     """Candidates after fusion, best first, the rows of their vectors, and those that collapsed.
 
     ``collapsed`` holds pairs of a candidate and the id of the better one that stands for it. ``tail`` is the
-    relevance of those after the items that can reach no threshold and so were not read.
+    relevance of those after the items that can reach no threshold and so were not read. ``outline`` has the
+    columns of the items; items that are made when they are looked at come with one.
     """
 
     items: Sequence[Scored]
     vectors: Vectors
     collapsed: Sequence[tuple[Scored, str]] = ()
-    tail: Sequence[float] = ()
+    tail: Floats = field(default_factory=lambda: np.zeros(0))
+    outline: Outline | None = None
+
+    @property
+    def columns(self) -> Outline:
+        """The columns of the items, made now if need be."""
+        return self.outline if self.outline is not None else Outline.of(self.items)

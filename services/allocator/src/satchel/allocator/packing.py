@@ -1,10 +1,10 @@
 """Exact token accounting: what a memory costs in a form, framing included, and what is left."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
-from satchel.allocator.model import Candidate, Form, Scored
-from satchel.allocator.rendering import Fence, block, fence, heading, heading_piece
+from satchel.allocator.model import Candidate, Form, Outline
+from satchel.allocator.rendering import Fence, Heading, block, fence, heading, heading_piece, unjoined_end
 
 Count = Callable[[str], int]
 
@@ -32,7 +32,15 @@ class BlockCounts:
         key = (candidate.id, candidate.version, form, part)
         # Each step is atomic, so that worker threads and the event loop may share the counts.
         known = self._kept.pop(key, None)
-        return self._keep(key, self.count(block(candidate, form)) if known is None else known)
+        return self._keep(key, self._counted(candidate, form) if known is None else known)
+
+    def _counted(self, candidate: Candidate, form: Form) -> int:
+        """Count; of a text that was counted when it was stored only what the line break may change."""
+        if form is Form.VERBATIM and candidate.verbatim_tokens is not None:
+            end = unjoined_end(candidate.text)
+            if end is not None:
+                return candidate.verbatim_tokens + self.of_piece(f"{end}\n") - self.of_piece(end)
+        return self.count(block(candidate, form))
 
     def of_piece(self, piece: str) -> int:
         """Return the exact tokens of a short piece of framing."""
@@ -53,16 +61,17 @@ class Purse:
     with the first heading of a year. What is spent is exactly the tokens of the context as it would stand.
     """
 
-    def __init__(self, budget: int, items: Sequence[Scored], counts: BlockCounts) -> None:
+    def __init__(self, budget: int, outline: Outline, counts: BlockCounts) -> None:
         self._counts = counts
+        self._outline = outline
         self.budget = budget
-        self.with_wing = len({item.candidate.wing for item in items}) > 1
-        self.fence: Fence = fence(_texts(items))
+        self.with_wing = len(set(outline.wings)) > 1
+        # No other form of a memory than its text holds an angle bracket.
+        self.fence: Fence = fence([text for text in outline.texts if "<" in text])
         self.spent = counts.of_piece(self.fence.opening) + counts.of_piece(self.fence.closing)
         self.empty_price = self.spent
         self._days: set[object] = set()
         self._years: set[int] = set()
-        self._headings: dict[object, int] = {}
 
     @property
     def left(self) -> int:
@@ -79,28 +88,37 @@ class Purse:
 
     def heading_price(self, candidate: Candidate) -> int:
         """Return what the heading of the candidate would cost now."""
-        day = heading(candidate, with_wing=self.with_wing)
-        if day is None or day in self._days:
-            return 0
-        return self._heading_tokens(candidate, with_year=day.day[0] not in self._years)
+        return self._day_price(heading(candidate, with_wing=self.with_wing))
 
     def certainly_too_dear(self, candidate: Candidate, left: int) -> bool:
         """Tell, without counting, whether the whole text cannot fit in ``left`` tokens."""
-        if candidate.verbatim_tokens is not None:
-            return candidate.verbatim_tokens > left + _FRAME_TOLERANCE
-        return len(candidate.text) > max(left, 1) * _LONGEST_TOKEN_BYTES
+        return _is_too_dear(candidate.verbatim_tokens, candidate.text, left)
 
     def least_reference_price(self, candidate: Candidate) -> int:
         """Return tokens below which no form with a reference fits, without counting.
 
         ``[x] → T0:`` and the five groups of a UUID are at least 11 tokens; of other ids nothing is known.
         """
-        return _LEAST_UUID_FORM if len(candidate.id) == _UUID_LENGTH else 1
+        return _least_reference_price(candidate.id)
 
     def is_hopeless(self, candidate: Candidate) -> bool:
         """Tell, without counting, whether the candidate cannot fit in any form."""
         left = self.left
         return left < self.least_reference_price(candidate) and self.certainly_too_dear(candidate, left)
+
+    def hopeful(self, indices: Iterable[int]) -> Iterator[int]:
+        """Yield those of the outline's candidates that are not hopeless, without looking at one."""
+        left, outline = self.left, self._outline
+        if left >= _LEAST_UUID_FORM:
+            return iter(indices)
+        return iter(
+            [
+                index
+                for index in indices
+                if left >= _least_reference_price(outline.ids[index])
+                or not _is_too_dear(outline.tokens[index], outline.texts[index], left)
+            ]
+        )
 
     def spend(self, candidate: Candidate, form: Form) -> int:
         """Take the candidate; returns the tokens of its block.
@@ -109,11 +127,11 @@ class Purse:
             ValueError: it does not fit in what is left.
         """
         tokens = self.tokens(candidate, form)
-        price = tokens + self.heading_price(candidate)
+        day = heading(candidate, with_wing=self.with_wing)
+        price = tokens + self._day_price(day)
         if price > self.left:
             raise ValueError(f"The form costs {price} tokens, and {self.left} are left.")
         self.spent += price
-        day = heading(candidate, with_wing=self.with_wing)
         if day is not None:
             self._days.add(day)
             self._years.add(day.day[0])
@@ -127,17 +145,17 @@ class Purse:
         self.spent += change
         return self.tokens(candidate, new)
 
-    def _heading_tokens(self, candidate: Candidate, *, with_year: bool) -> int:
-        day = heading(candidate, with_wing=self.with_wing)
-        if day is None:
+    def _day_price(self, day: Heading | None) -> int:
+        if day is None or day in self._days:
             return 0
-        key = (day, with_year)
-        known = self._headings.get(key)
-        if known is None:
-            known = self._headings[key] = self._counts.of_piece(heading_piece(day, with_year=with_year))
-        return known
+        return self._counts.of_piece(heading_piece(day, with_year=day.day[0] not in self._years))
 
 
-def _texts(items: Sequence[Scored]) -> list[str]:
-    """Return the texts that could close a fence; no other form of a memory holds an angle bracket."""
-    return [item.candidate.text for item in items if "<" in item.candidate.text]
+def _is_too_dear(tokens: int | None, text: str, left: int) -> bool:
+    if tokens is not None:
+        return tokens > left + _FRAME_TOLERANCE
+    return len(text) > max(left, 1) * _LONGEST_TOKEN_BYTES
+
+
+def _least_reference_price(memory_id: str) -> int:
+    return _LEAST_UUID_FORM if len(memory_id) == _UUID_LENGTH else 1

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from satchel.allocator.model import Candidate, MemoryType, Vectors
+from satchel.allocator.model import Candidate, Floats, MemoryType, Outline, Vectors
 from satchel.allocator.ranking import Located
 
 
@@ -54,8 +54,11 @@ class Loaded(Protocol):
     """Memories that were fetched: those asked for, then their neighbours in the session."""
 
     @property
-    def located(self) -> Sequence[Located]:
+    def located(self) -> Located:
         """What ranking needs of each memory; neighbours outside the scope are not eligible."""
+
+    def outline(self, indices: Sequence[int], relevances: Floats) -> Outline:
+        """Return what packing needs of every memory; ``relevances`` has one entry an index."""
 
     def candidate(self, index: int, passage: int) -> Candidate:
         """Return a memory whole; ``passage`` (-1: none) is the one that matters if it has several."""

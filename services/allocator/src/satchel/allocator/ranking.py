@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,23 +11,27 @@ from numpy.typing import NDArray
 
 from satchel.allocator.collapse import collapse
 from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
+from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Floats, Fusion, Signals, ThresholdMethod, Vectors
 from satchel.allocator.neighbors import borrow
 from satchel.allocator.tuning import Tuning
 
 
-class Located(NamedTuple):
-    """A memory with what ranking needs of it.
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Memories with what ranking needs of them, as columns: one entry a memory in each.
 
-    ``passages`` is (passages, dimension) of unit norm; `None` without vectors. One that is not
-    ``eligible`` lends to its neighbours but is not shown.
+    ``vectors`` is (passages, dimension) of unit norm, and ``owners`` the index of the memory that each row
+    belongs to, rows of one memory next to each other. ``eligible`` is false for one that lends to its
+    neighbours but is not shown; `None` when all are shown.
     """
 
-    id: str
-    session_id: str = ""
-    session_order: int = 0
-    passages: Vectors | None = None
-    eligible: bool = True
+    ids: Sequence[str]
+    sessions: Sequence[str]
+    orders: Sequence[int]
+    vectors: Vectors
+    owners: NDArray[np.int64]
+    eligible: Sequence[bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +56,18 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Places, best first; collapsed ones with the place that they collapse into; one row a vector.
+    """Places, best first; collapsed ones with the source that they collapse into; one row a vector.
 
-    ``tail`` is the relevance of those after the places, best first, that were not asked for.
+    ``sources`` and ``relevances`` are columns of the places. ``tail`` is the relevance of those after the
+    places, best first, that were not asked for.
     """
 
     places: Sequence[Place]
-    collapsed: Sequence[tuple[Place, Place]]
+    collapsed: Sequence[tuple[Place, int]]
     vectors: Vectors
-    tail: Sequence[float] = ()
+    sources: Sequence[int] = ()
+    relevances: Floats = field(default_factory=lambda: np.zeros(0))
+    tail: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def provisional(
@@ -89,7 +97,7 @@ class Depth:
 
 
 def rank(
-    located: Sequence[Located],
+    located: Located,
     evidence: Evidence,
     tuning: Tuning,
     *,
@@ -99,36 +107,51 @@ def rank(
     """Rank memories by meaning and words, best first; equal scores by ascending id.
 
     Cosines are exact, also for those that only their words found. O(n log n), and one product of the
-    vectors with themselves when near duplicates collapse.
+    vectors with themselves when near duplicates collapse. Places are made when they are looked at.
     """
-    if not located:
+    if not located.ids:
         return Ranking((), (), np.zeros((0, 0), dtype=np.float32))
     near = _nearness(located, evidence.query)
     lexical = _words(located, evidence)
     found = _fused(near.cosine, lexical, tuning)
-    fused = found + tuning.tag_bonus * np.array([one.id in evidence.tags for one in located])
+    shares, order = _ordered(found, located, evidence, tuning)
+    into = _duplicates(order, near, shares, tuning) if collapsing else {}
+    kept = [index for index in order if index not in into]
+    relevances = shares[kept]
+    wanted = max(int(np.count_nonzero(relevances >= depth.least)), depth.places)
+    place = _Places(located, evidence, near, lexical=lexical, found=found).place
+    levels, pairs = shares.tolist(), list(into.items())
+    return Ranking(
+        places=Lazy(lambda at: place(kept[at], levels[kept[at]]), min(wanted, len(kept))),
+        collapsed=Lazy(lambda at: (place(pairs[at][0], levels[pairs[at][0]]), pairs[at][1]), len(pairs)),
+        vectors=near.rows,
+        sources=kept[:wanted],
+        relevances=relevances[:wanted],
+        tail=relevances[wanted:],
+    )
+
+
+def _ordered(
+    found: Floats, located: Located, evidence: Evidence, tuning: Tuning
+) -> tuple[Floats, Sequence[int]]:
+    """Return the relevance of all, and the indices of the eligible, best first."""
+    fused = found
+    if evidence.tags:
+        fused = found + tuning.tag_bonus * np.array([name in evidence.tags for name in located.ids])
     if tuning.neighbors:
         fused = borrow(
             fused,
-            [(one.session_id, one.session_order) for one in located],
+            located.sessions,
+            located.orders,
             previous_share=tuning.previous_share,
             next_share=tuning.next_share,
         )
     shares = relevance(fused) if tuning.fusion is Fusion.STANDARD_SCORE else np.clip(fused, 0.0, 1.0)
-    names = np.array([one.id for one in located])
-    order = [index for index in np.lexsort((names, -fused)).tolist() if located[index].eligible]
-    into = _duplicates(order, near, shares, tuning) if collapsing else {}
-    kept = [index for index in order if index not in into]
-    wanted = max(int(np.count_nonzero(shares[kept] >= depth.least)), depth.places)
-    shown = [*kept[:wanted], *into]
-    places = _places(shown, located, evidence, near=near, lexical=lexical, found=found, shares=shares)
-    at = {place.source: place for place in places}
-    return Ranking(
-        places=places[: len(places) - len(into)],
-        collapsed=[(at[index], at[better]) for index, better in into.items()],
-        vectors=near.rows,
-        tail=shares[kept[wanted:]].tolist(),
-    )
+    order = np.argsort(-fused, kind="stable")
+    if not np.diff(fused[order]).all():
+        order = np.lexsort((np.array(located.ids), -fused))
+    eligible = located.eligible
+    return shares, [index for index in order.tolist() if eligible is None or eligible[index]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,30 +164,26 @@ class _Nearness:
     rows: Vectors
 
 
-def _nearness(located: Sequence[Located], query: Vectors | None) -> _Nearness:
-    owners = [index for index, one in enumerate(located) if _comparable(one.passages, query)]
-    parts = [part for index in owners if (part := located[index].passages) is not None]
-    passage = np.full(len(located), -1, dtype=np.int64)
-    row = np.full(len(located), -1, dtype=np.int64)
-    cosine = None if query is None else np.full(len(located), np.nan)
-    if not owners:
+def _nearness(located: Located, query: Vectors | None) -> _Nearness:
+    count = len(located.ids)
+    passage = np.full(count, -1, dtype=np.int64)
+    row = np.full(count, -1, dtype=np.int64)
+    cosine = None if query is None else np.full(count, np.nan)
+    if not len(located.owners) or (query is not None and located.vectors.shape[1] != query.shape[0]):
         return _Nearness(cosine, passage, row, np.zeros((0, 0), dtype=np.float32))
+    starts = np.flatnonzero(np.diff(located.owners, prepend=-1))
+    owners = located.owners[starts]
+    sizes = np.diff(starts, append=len(located.owners))
     row[owners] = np.arange(len(owners))
-    sizes = np.array([len(part) for part in parts])
-    stacked = np.concatenate(parts)
-    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     if query is not None and cosine is not None:
-        similar = (stacked @ query).astype(np.float64)
+        # Not a product by BLAS, which would wait for threads (see `collapse`).
+        similar = np.einsum("ij,j->i", located.vectors, query).astype(np.float64)
         cosine[owners] = np.maximum.reduceat(similar, starts)
-        for index, start, size in zip(owners, starts.tolist(), sizes.tolist(), strict=True):
-            passage[index] = 0 if size == 1 else int(np.argmax(similar[start : start + size]))
-    return _Nearness(cosine, passage, row, _centroids(stacked, starts, sizes))
-
-
-def _comparable(passages: Vectors | None, query: Vectors | None) -> bool:
-    return (
-        passages is not None and len(passages) > 0 and (query is None or passages.shape[1] == query.shape[0])
-    )
+        passage[owners] = 0
+        for at in np.flatnonzero(sizes > 1).tolist():
+            start = int(starts[at])
+            passage[owners[at]] = int(np.argmax(similar[start : start + int(sizes[at])]))
+    return _Nearness(cosine, passage, row, _centroids(located.vectors, starts, sizes))
 
 
 def _centroids(stacked: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
@@ -176,10 +195,11 @@ def _centroids(stacked: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.in
     return (means / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
-def _words(located: Sequence[Located], evidence: Evidence) -> Floats | None:
-    if evidence.lexical is None:
+def _words(located: Located, evidence: Evidence) -> Floats | None:
+    lexical = evidence.lexical
+    if lexical is None:
         return None
-    return np.array([evidence.lexical.get(one.id, 0.0) for one in located])
+    return np.array([lexical.get(name, 0.0) for name in located.ids], dtype=np.float64)
 
 
 def _fused(cosine: Floats | None, lexical: Floats | None, tuning: Tuning) -> Floats:
@@ -193,54 +213,53 @@ def _fused(cosine: Floats | None, lexical: Floats | None, tuning: Tuning) -> Flo
     return reciprocal_rank(rankings, tuning.rrf_k)
 
 
-def _places(
-    order: Sequence[int],
-    located: Sequence[Located],
-    evidence: Evidence,
-    *,
-    near: _Nearness,
-    lexical: Floats | None,
-    found: Floats,
-    shares: Floats,
-) -> list[Place]:
-    word_ranks = _word_ranks(evidence.lexical or {})
-    cosines = None if near.cosine is None else near.cosine.tolist()
-    rows, passages = near.row.tolist(), near.passage.tolist()
-    fused, relevances = found.tolist(), shares.tolist()
-    words = None if lexical is None else lexical.tolist()
-    places = []
-    for index in order:
-        name = located[index].id
+class _Places:
+    """Makes places from the columns of a ranking."""
+
+    def __init__(
+        self, located: Located, evidence: Evidence, near: _Nearness, *, lexical: Floats | None, found: Floats
+    ) -> None:
+        self._ids, self._evidence = located.ids, evidence
+        # Lists: to take one number out of an array costs as much as to convert ten.
+        self._rows, self._passages = near.row.tolist(), near.passage.tolist()
+        self._cosines = None if near.cosine is None else near.cosine.tolist()
+        self._lexical = None if lexical is None else lexical.tolist()
+        self._found = found.tolist()
+
+    def place(self, index: int, relevance_: float) -> Place:
+        """Return the place of a memory."""
+        evidence, name = self._evidence, self._ids[index]
         # Positional, in the order of the fields: this runs some hundred times a recall.
         signals = Signals(
             evidence.dense_ranks.get(name, 0),
-            word_ranks.get(name, 0),
+            self._word_ranks.get(name, 0),
             evidence.tags.get(name, 0),
-            None if cosines is None else _known(cosines[index]),
-            0.0 if words is None else words[index],
-            fused[index],
+            None if self._cosines is None else _known(self._cosines[index]),
+            0.0 if self._lexical is None else self._lexical[index],
+            self._found[index],
         )
-        places.append(Place(index, relevances[index], rows[index], passages[index], signals))
-    return places
+        return Place(index, relevance_, self._rows[index], self._passages[index], signals)
+
+    @cached_property
+    def _word_ranks(self) -> dict[str, int]:
+        lexical = self._evidence.lexical or {}
+        ordered = sorted(lexical, key=lambda name: (-lexical[name], name))
+        return {name: rank for rank, name in enumerate(ordered, start=1)}
 
 
 def _known(cosine: float) -> float | None:
     return None if math.isnan(cosine) else cosine
 
 
-def _word_ranks(lexical: Mapping[str, float]) -> dict[str, int]:
-    ordered = sorted(lexical, key=lambda name: (-lexical[name], name))
-    return {name: rank for rank, name in enumerate(ordered, start=1)}
-
-
 def _duplicates(order: Sequence[int], near: _Nearness, shares: Floats, tuning: Tuning) -> dict[int, int]:
     """Return which memory stands for each near duplicate, among those that may reach a threshold."""
-    least = reachable(tuning)
-    compared = [index for index in order if near.row[index] >= 0 and shares[index] >= least]
-    if not compared:
+    ranked = np.array(order, dtype=np.int64)
+    compared = ranked[(near.row[ranked] >= 0) & (shares[ranked] >= reachable(tuning))]
+    if not len(compared):
         return {}
-    into = collapse(near.rows[near.row[compared]], tuning.duplicate_similarity).tolist()
-    return {compared[one]: compared[best] for one, best in enumerate(into) if one != best}
+    into = collapse(near.rows[near.row[compared]], tuning.duplicate_similarity)
+    gone = np.flatnonzero(into != np.arange(len(into)))
+    return dict(zip(compared[gone].tolist(), compared[into[gone]].tolist(), strict=True))
 
 
 def reachable(tuning: Tuning) -> float:

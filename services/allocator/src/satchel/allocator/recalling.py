@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from satchel.allocator.allocation import Order, allocate
+from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Allocation, Ranked, Scored, StrategyName
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.ports import Loaded, Peers, Scope
@@ -69,7 +70,7 @@ async def gather(query: RecallQuery, settings: AllocatorSettings, peers: Peers) 
 
 
 def ranked_of(finding: Finding, query: RecallQuery) -> Ranked:
-    """Rank what was found; load what may be chosen, or everything if it is to be explained."""
+    """Rank what was found; what may be chosen is read when it is looked at."""
     if finding.loaded is None:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
     with span("satchel.allocator.rank"):
@@ -79,19 +80,23 @@ def ranked_of(finding: Finding, query: RecallQuery) -> Ranked:
 
 
 def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:
+    places, collapsed, ids = ranking.places, ranking.collapsed, loaded.located.ids
+
+    def left_out(index: int) -> tuple[Scored, str]:
+        place, better = collapsed[index]
+        return _scored(place, loaded), ids[better]
+
     return Ranked(
-        items=[_scored(place, loaded) for place in ranking.places],
+        items=Lazy(lambda index: _scored(places[index], loaded), len(places)),
         vectors=ranking.vectors,
-        collapsed=[
-            (_scored(place, loaded), loaded.located[better.source].id) for place, better in ranking.collapsed
-        ],
+        collapsed=Lazy(left_out, len(collapsed)),
         tail=ranking.tail,
+        outline=loaded.outline(ranking.sources, ranking.relevances),
     )
 
 
 def _scored(place: Place, loaded: Loaded) -> Scored:
-    candidate = loaded.candidate(place.source, place.passage)
-    return Scored(candidate, place.relevance, place.row, place.signals)
+    return Scored(loaded.candidate(place.source, place.passage), place.relevance, place.row, place.signals)
 
 
 def spend(ranked: Ranked, query: RecallQuery, provenance: Provenance, counts: BlockCounts) -> Allocation:

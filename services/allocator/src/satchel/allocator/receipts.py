@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from satchel.allocator.model import Choice, Outcome, Ranked, Receipt, Selection, StrategyName
+from satchel.allocator.model import Choice, Ranked, Receipt, Selection, StrategyName
 
 _DEGRADED_NOTES = {
     "embedder": "The embedder did not answer, so that words alone decided.",
@@ -51,7 +51,7 @@ def make_receipt(
         candidate_count=ranked_count + len(ranked.collapsed),
         collapsed_count=len(ranked.collapsed),
         below_threshold_count=ranked_count - len(choices) - len(rejections),
-        unaffordable_count=sum(one.outcome is Outcome.UNAFFORDABLE for one in rejections),
+        unaffordable_count=selection.unaffordable_count,
         selected_count=len(choices),
         threshold=threshold,
         fallback_wing=provenance.fallback_wing,

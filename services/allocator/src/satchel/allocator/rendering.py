@@ -107,8 +107,9 @@ def compose(chosen: Sequence[tuple[Candidate, Form]], around: Fence, *, with_win
         return ""
     pieces = [around.opening]
     last: Heading | None = None
-    for candidate, form in sorted(chosen, key=lambda one: order_key(one[0], with_wing=with_wing)):
-        day = heading(candidate, with_wing=with_wing)
+    days = [heading(candidate, with_wing=with_wing) for candidate, _ in chosen]
+    line = sorted(zip(days, chosen, strict=True), key=lambda one: order_key(one[1][0], one[0]))
+    for day, (candidate, form) in line:
         if day is not None and day != last:
             with_year = last is None or last.day[0] != day.day[0]
             pieces.append(heading_piece(day, with_year=with_year))
@@ -118,20 +119,34 @@ def compose(chosen: Sequence[tuple[Candidate, Form]], around: Fence, *, with_win
     return "".join(pieces)
 
 
-def order_key(candidate: Candidate, *, with_wing: bool) -> tuple[object, ...]:
-    """Order memories in the context: by day, wing if shown, then as they happened; last by id.
+def order_key(candidate: Candidate, day: Heading | None) -> tuple[object, ...]:
+    """Order memories in the context: by their heading, then as they happened; last by id.
 
     A session's turns stay together and in their order, also where all have the same time.
     """
-    day = heading(candidate, with_wing=with_wing)
     if day is None:
         return ((), candidate.session_id, candidate.session_order, 0, candidate.id)
     session = (candidate.session_id, candidate.session_order) if candidate.session_id else ("", 0)
-    return ((day.day, day.wing), *session, candidate.time_us or 0, candidate.id)
+    return (day, *session, candidate.time_us or 0, candidate.id)
+
+
+def unjoined_end(text: str) -> str | None:
+    """Return the last word, with the blank before it, of a text whose block is the text and a line break.
+
+    A blank after a letter begins a token of its own under the pattern of ``cl100k_base``, so what follows
+    the text changes the tokens of this end alone. `None` for other texts, and where no such blank stands.
+    """
+    at = text.rfind(" ")
+    is_letter = at > 0 and text[at - 1].isascii() and text[at - 1].isalpha()
+    return text[at:] if is_letter and not _needs_rules(text) else None
+
+
+def _needs_rules(text: str) -> bool:
+    return "\n" in text or "\r" in text or not text or text[0].isspace()
 
 
 def _whole(text: str, label: str = "") -> str:
-    if "\n" in text or "\r" in text or not text or text[0].isspace():
+    if _needs_rules(text):
         return f"{_RULE}{label}\n{text}\n{_RULE}" if label else f"{_RULE}{text}\n{_RULE}"
     return f"{label} {text}\n" if label else f"{text}\n"
 

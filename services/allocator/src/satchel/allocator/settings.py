@@ -31,7 +31,7 @@ class AllocatorSettings:
     dense_depth: int = setting(100, "Memories asked of the index.", minimum=1, maximum=1000)
     lexical_depth: int = setting(100, "Memories asked of the search by words.", minimum=1, maximum=1000)
     max_candidates: int = setting(
-        100, "Memories fetched for a recall, neighbours not counted.", minimum=1, maximum=1000
+        60, "Memories fetched for a small budget, neighbours not counted.", minimum=1, maximum=1000
     )
     tokens_per_candidate: int = setting(
         40, "A budget of more than this many tokens a candidate fetches more.", minimum=1, maximum=100000

@@ -74,6 +74,14 @@ def timestamp(time_us: int | None) -> Timestamp | None:
     return Timestamp(seconds=seconds, nanos=rest * 1000)
 
 
+def put_time(message: Timestamp, time_us: int | None) -> None:
+    """Set a time of a message in place; nothing is set where there is none."""
+    if time_us is not None:
+        message.SetInParent()
+        message.seconds, rest = divmod(time_us, MICROSECONDS_PER_SECOND)
+        message.nanos = rest * 1000
+
+
 def microseconds(time: Timestamp) -> int:
     """Return a time in microseconds since 1970, cut to what a Timestamp may hold."""
     seconds = time.seconds

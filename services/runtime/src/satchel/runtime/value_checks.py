@@ -137,7 +137,8 @@ def _number_check(rules: options_pb2.FieldRules, *, check_finite: bool) -> Value
             return _out_of_range("must be a finite number", "finite", "use a finite number", value)
         if least <= value <= most:
             return None
-        return _out_of_range(f"must be {wanted}, not {_plain(value)}", wanted, "use a number in that range", value)
+        text = f"must be {wanted}, not {_plain(value)}"
+        return _out_of_range(text, wanted, "use a number in that range", value)
 
     return check
 

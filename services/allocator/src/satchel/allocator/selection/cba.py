@@ -5,7 +5,14 @@ import heapq
 from satchel.allocator.factors import Interplay, score, steady_factors
 from satchel.allocator.model import Candidate, Choice, FactorValues, Form, Outcome, Pool, Rejection, Selection
 from satchel.allocator.packing import Purse
-from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, is_worthwhile, payable_forms
+from satchel.allocator.selection.strategy import (
+    Terms,
+    allowed_forms,
+    buy,
+    count_unaffordable,
+    is_worthwhile,
+    payable_forms,
+)
 from satchel.allocator.tuning import Tuning
 
 # Below so many tokens left, nothing longer than a header, or than a fingerprint, is tried.
@@ -37,7 +44,7 @@ class Cba:
                 continue
             choices.append(buy(item, form, purse, value))
             ranking.choose(index)
-        return Selection(choices, rejections)
+        return Selection(choices, rejections, count_unaffordable(rejections))
 
 
 def affordable_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None:

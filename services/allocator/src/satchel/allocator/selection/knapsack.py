@@ -4,11 +4,23 @@ The order is that of relevance, not of relevance per token: measured, dividing b
 with short remarks and loses evidence at every budget (docs/recall.md). The price decides the *form*.
 """
 
-from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Scored, Selection
+from satchel.allocator.lazy import Lazy
+from satchel.allocator.model import (
+    Candidate,
+    Choice,
+    Floats,
+    Form,
+    Outcome,
+    Outline,
+    Pool,
+    Rejection,
+    Scored,
+    Selection,
+)
 from satchel.allocator.packing import Purse
 from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, payable_forms
 from satchel.allocator.tuning import FormWorth, Tuning
@@ -26,41 +38,51 @@ class Knapsack:
 
     def select(self, pool: Pool, purse: Purse, terms: Terms) -> Selection:
         """Choose; see `Strategy`."""
-        offers = _Offers(pool.items)
+        outline, tuning = pool.outline, terms.tuning
+        offers = _Offers(outline)
+        relevant = int(np.count_nonzero(outline.relevances > 0))
         taken: dict[int, Choice] = {}
-        waiting = [index for index, item in enumerate(pool.items) if item.relevance > 0]
+        waiting: list[int] = list(range(relevant))
         for patient in (True, False):
             # What does not fit now may fit later, when another has paid for the heading of its day.
-            candidates, waiting = waiting, []
-            for index in candidates:
+            candidates, waiting = purse.hopeful(waiting), []
+            while (index := next(candidates, None)) is not None:
                 item = pool.items[index]
-                if purse.is_hopeless(item.candidate):
-                    continue
-                form = best_form(item.candidate, purse, terms.tuning)
-                if form is None or (patient and offers.is_better_later(index, form, purse, terms.tuning)):
+                form = best_form(item.candidate, purse, tuning)
+                if form is None or (patient and offers.is_better_later(index, item, form, purse, tuning)):
                     waiting.append(index)
-                else:
-                    taken[index] = buy(item, form, purse, item.relevance)
-        choices = [_lengthened(taken[index], purse, terms.tuning) for index in sorted(taken)]
-        return Selection(choices, [_left_out(item) for at, item in enumerate(pool.items) if at not in taken])
+                    continue
+                taken[index] = buy(item, form, purse, item.relevance)
+                candidates = purse.hopeful(candidates)
+        choices = [_lengthened(taken[index], purse, tuning) for index in sorted(taken)]
+        rest = [index for index in range(len(pool.items)) if index not in taken]
+        rejections = Lazy(lambda at: _left_out(pool.items[rest[at]]), len(rest))
+        return Selection(choices, rejections, unaffordable_count=relevant - len(taken))
 
 
 class _Offers:
     """What whole texts would bring for each token, by the stored counts."""
 
-    def __init__(self, items: Sequence[Scored]) -> None:
-        self._tokens = np.array([_estimated_tokens(item.candidate) for item in items], dtype=np.float64)
-        self._rates = np.array([item.relevance for item in items]) / self._tokens
-        self._items = items
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
 
-    def is_better_later(self, index: int, form: Form, purse: Purse, tuning: Tuning) -> bool:
+    def is_better_later(self, index: int, item: Scored, form: Form, purse: Purse, tuning: Tuning) -> bool:
         """Tell whether a whole text after ``index`` fits and brings more for a token than this form."""
         if form is Form.VERBATIM:
             return False
-        item = self._items[index]
-        fitting = self._rates[index + 1 :][self._tokens[index + 1 :] <= purse.left]
+        rates, tokens = self._rates_and_tokens
+        fitting = rates[index + 1 :][tokens[index + 1 :] <= purse.left]
         rate = item.relevance * _worth(form, tuning.worth) / purse.price(item.candidate, form)
         return bool(len(fitting)) and float(fitting.max()) > rate
+
+    @cached_property
+    def _rates_and_tokens(self) -> tuple[Floats, Floats]:
+        outline = self._outline
+        tokens = np.array(
+            [max(_estimated(*pair), 1) for pair in zip(outline.tokens, outline.texts, strict=True)],
+            dtype=np.float64,
+        )
+        return outline.relevances / tokens, tokens
 
 
 def best_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None:
@@ -69,6 +91,11 @@ def best_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None
     Equal worth goes to the longer form. A form that takes little of the budget is not compared with others.
     """
     slot = tuning.worth.slot_share * purse.budget
+    if tuning.forms[0] is Form.VERBATIM and not purse.certainly_too_dear(candidate, purse.left):
+        # What the loop below would find in its first round: by far the most common case.
+        price = purse.price(candidate, Form.VERBATIM)
+        if price <= min(purse.left, _PLAINLY_CHEAP * slot):
+            return Form.VERBATIM
     best: tuple[float, Form] | None = None
     for form, price in payable_forms(candidate, purse, tuning):
         value = _worth(form, tuning.worth) / (price + slot)
@@ -100,10 +127,9 @@ def _left_out(item: Scored) -> Rejection:
     return Rejection(item, outcome, item.relevance)
 
 
-def _estimated_tokens(candidate: Candidate) -> int:
+def _estimated(tokens: int | None, text: str) -> int:
     # Four code points a token is the usual rule for English; used only where nobody counted.
-    known = candidate.verbatim_tokens
-    return max(known if known is not None else len(candidate.text) // 4, 1)
+    return tokens if tokens is not None else len(text) // 4
 
 
 def _worth(form: Form, worth: FormWorth) -> float:

@@ -1,10 +1,10 @@
 """What a strategy is given and gives, and what all of them share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from satchel.allocator.model import Candidate, Choice, Form, Pool, Scored, Selection
+from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Scored, Selection
 from satchel.allocator.packing import Purse
 from satchel.allocator.tuning import Tuning
 
@@ -74,6 +74,11 @@ def cheapest(purse: Purse, candidate: Candidate, tuning: Tuning) -> int:
 def buy(item: Scored, form: Form, purse: Purse, score: float) -> Choice:
     """Spend on an item that is known to fit."""
     return Choice(item, form, purse.spend(item.candidate, form), score)
+
+
+def count_unaffordable(rejections: Sequence[Rejection]) -> int:
+    """Return how many were too dear."""
+    return sum(one.outcome is Outcome.UNAFFORDABLE for one in rejections)
 
 
 def _has(candidate: Candidate, form: Form) -> bool:

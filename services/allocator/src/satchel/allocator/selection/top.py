@@ -2,7 +2,7 @@
 
 from satchel.allocator.model import Choice, Form, Outcome, Pool, Rejection, Selection
 from satchel.allocator.packing import Purse
-from satchel.allocator.selection.strategy import Terms, allowed_forms, buy
+from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, count_unaffordable
 
 
 class Top:
@@ -22,4 +22,4 @@ class Top:
                 rejections.append(Rejection(item, Outcome.UNAFFORDABLE, item.relevance))
             else:
                 choices.append(buy(item, form, purse, item.relevance))
-        return Selection(choices, rejections)
+        return Selection(choices, rejections, count_unaffordable(rejections))
