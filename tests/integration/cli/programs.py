@@ -32,26 +32,29 @@ def environment() -> dict[str, str]:
     return {**kept, "SATCHEL_LOG_FORMAT": "text"}
 
 
-def satchel(*arguments: str, stdin: bytes | None = None) -> Done:
+def satchel(*arguments: str, stdin: bytes | None = None, **variables: str) -> Done:
     """Run a command to its end; without ``stdin`` nobody is there to answer."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         command(*arguments),
         input=b"" if stdin is None else stdin,
         capture_output=True,
         timeout=TIMEOUT_S,
         check=False,
-        env=environment(),
+        env={**environment(), **variables},
     )
     return Done(done.returncode, done.stdout, done.stderr.decode())
 
 
 class Server:
-    """A command that runs until it is stopped; its stderr goes to a file."""
+    """A command that runs until it is stopped; its stdout goes to a file.
+
+    Several can start at the same time: `wait` returns once one has said that it is ready.
+    """
 
     def __init__(self, log: Path, *arguments: str, ready: str) -> None:
         self._log = log
         with log.open("wb") as file:
-            self._popen = subprocess.Popen(  # noqa: S603
+            self._popen = subprocess.Popen(
                 command(*arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
@@ -60,14 +63,14 @@ class Server:
             )
         self.pid = self._popen.pid
         self.lines: list[str] = []
-        self._read_until(ready)
+        self._ready = ready
 
-    def _read_until(self, ready: str) -> None:
+    def wait(self) -> "Server":
         assert self._popen.stderr is not None
         for line in self._popen.stderr:
             self.lines.append(line.decode().rstrip())
-            if ready in self.lines[-1]:
-                return
+            if self._ready in self.lines[-1]:
+                return self
         raise AssertionError("It never became ready:\n" + "\n".join(self.lines))
 
     def address(self, name: str) -> str:
@@ -75,8 +78,11 @@ class Server:
         line = next(line for line in self.lines if line.strip().startswith(name))
         return line.split()[1]
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
+    def ask_to_stop(self, number: int = signal.SIGTERM) -> None:
         if self._popen.poll() is None:
             self._popen.send_signal(number)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.ask_to_stop(number)
         self._popen.communicate(timeout=TIMEOUT_S)
         return self._popen.returncode

@@ -38,7 +38,11 @@ def apart(folder: Path) -> Iterator[dict[str, str]]:
         )
         for name in SERVICES
     ]
+    for server in servers:
+        server.wait()
     yield addresses
+    for server in servers:
+        server.ask_to_stop()
     assert [server.stop() for server in reversed(servers)] == [0] * len(SERVICES)
 
 

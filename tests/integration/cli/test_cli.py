@@ -2,8 +2,10 @@
 
 import json
 import signal
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def up(folder: Path) -> Iterator[Server]:
-    server = Server(folder.parent / "up.log", "-d", str(folder), "up", *FREE, ready="gRPC")
+    server = Server(folder.parent / "up.log", "-d", str(folder), "up", *FREE, ready="gRPC").wait()
     yield server
     assert server.stop() == 0
 
@@ -45,9 +47,8 @@ def rest(up: Server, path: str, body: dict[str, object] | None = None) -> Any:  
 
 
 def test_a_stored_memory_is_recalled_with_the_bytes_of_rest(run: Run, up: Server) -> None:
-    stored = run("store", "The invoices go out on the first Monday.", "-w", "bills", "--tag", "money")
-    assert (stored.code, stored.err.split(":")[0]) == (0, "Stored")
-    revision = json.loads(run("get", stored.text.strip(), "--json").text)["revision"]
+    text = "The invoices go out on the first Monday."
+    revision = json.loads(run("store", text, "-w", "bills", "--tag", "money", "--json").text)["revision"]
     question = {"query": "When do invoices go out?", "budget": 300, "wing": "bills"}
     question["reference_time"] = "2030-01-01T00:00:00Z"
 
@@ -87,11 +88,12 @@ def test_the_same_text_is_stored_once(run: Run) -> None:
     first, second = (run("store", "Only once.", "-w", "once") for _ in range(2))
 
     assert first.out == second.out
+    assert first.err.startswith("Stored")
     assert second.err.startswith("Already stored")
 
 
-def test_search_lists_what_it_found(run: Run) -> None:
-    run("store", "The cat sleeps on the piano.", "-w", "cats")
+def test_search_lists_what_it_found(run: Run, up: Server) -> None:
+    rest(up, "/memories", {"content": "The cat sleeps on the piano.", "wing": "cats"})
 
     found = run("search", "cat piano", "-w", "cats")
     as_json = json.loads(run("search", "cat piano", "-w", "cats", "--json").text)
@@ -101,13 +103,20 @@ def test_search_lists_what_it_found(run: Run) -> None:
 
 
 def test_exit_codes_tell_what_happened(run: Run) -> None:
-    assert run("get", NO_SUCH_ID).code == 3
-    assert run("get", "no-id").code == 2
-    assert run("store", "x", "-t", "wish").code == 2
-    assert run("recall").code == 2
-    assert run("recall", "anything", "-w", "nowhere").code == 0
-    assert run("recall", "anything", "-w", "nowhere", "--fail-empty").code == 5
-    assert satchel("--url", "127.0.0.1:1", "status").code == 4
+    expected = {
+        ("get", NO_SUCH_ID): 3,
+        ("get", "no-id"): 2,
+        ("store", "x", "-t", "wish"): 2,
+        ("recall",): 2,
+        ("recall", "anything", "-w", "nowhere"): 0,
+        ("recall", "anything", "-w", "nowhere", "--fail-empty"): 5,
+        ("--url", "127.0.0.1:1", "status"): 4,
+    }
+
+    with ThreadPoolExecutor(2) as threads:
+        codes = list(threads.map(lambda arguments: run(*arguments).code, expected))
+
+    assert dict(zip(expected, codes, strict=True)) == expected
 
 
 def test_with_json_an_error_is_json_on_stderr(run: Run) -> None:
@@ -117,14 +126,15 @@ def test_with_json_an_error_is_json_on_stderr(run: Run) -> None:
     assert json.loads(failed.err)["reason"] == "ERROR_REASON_MEMORY_NOT_FOUND"
 
 
-def test_a_deletion_is_confirmed_or_forced(run: Run) -> None:
-    memory_id = run("store", "Delete me.").text.strip()
+def test_a_deletion_is_confirmed_or_forced(run: Run, up: Server) -> None:
+    memory_id = rest(up, "/memories", {"content": "Delete me.", "wing": "gone"})["id"]
 
     refused = run("delete", memory_id)
     assert (refused.code, "--yes" in refused.err) == (2, True)
-    assert run("get", memory_id).code == 0
+    assert rest(up, f"/memories/{memory_id}")["id"] == memory_id
     assert run("delete", memory_id, "--yes").code == 0
-    assert run("get", memory_id).code == 3
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        rest(up, f"/memories/{memory_id}")
 
 
 def test_a_trace_shows_the_whole_way_of_a_recall(run: Run) -> None:
@@ -135,8 +145,8 @@ def test_a_trace_shows_the_whole_way_of_a_recall(run: Run) -> None:
         assert part in traced
 
 
-def test_an_explained_recall_says_why(run: Run) -> None:
-    run("store", "The explained owl hunts at night.", "-w", "owls")
+def test_an_explained_recall_says_why(run: Run, up: Server) -> None:
+    rest(up, "/memories", {"content": "The explained owl hunts at night.", "wing": "owls"})
 
     assert "chosen" in run("recall", "When does the owl hunt?", "-w", "owls", "--explain").err
 
@@ -153,7 +163,7 @@ def test_an_export_is_imported_elsewhere_without_a_loss(run: Run, tmp_path: Path
     assert (imported["stored"], imported["failed"]) == (1, 0)
     before, after = (json.loads(file.read_text()) for file in (exported, again))
     assert {**before, "revision": 0} == {**after, "revision": 0}
-    assert satchel(*other, "export").out == again.read_bytes()
+    assert run("export", "-w", "whole").out == exported.read_bytes()
 
 
 def test_an_import_counts_what_it_stored_and_what_failed(run: Run, tmp_path: Path) -> None:
@@ -218,6 +228,19 @@ def test_a_second_server_refuses_the_folder_and_names_the_first(run: Run, up: Se
     assert f"process {up.pid}" in refused.err
 
 
+def test_a_store_apart_refuses_a_database_in_a_folder_that_is_owned(
+    folder: Path, up: Server, tmp_path: Path
+) -> None:
+    refused = satchel(
+        *("-d", str(tmp_path), "serve", "store", "--listen", "127.0.0.1:0"),
+        SATCHEL_STORE_URL=f"sqlite:{folder}/satchel.db",
+    )
+
+    assert refused.code == 4
+    assert f"process {up.pid}" in refused.err
+    assert "SATCHEL_STORE_URL" in refused.err
+
+
 def test_a_server_refuses_a_taken_port_and_an_open_address(up: Server, tmp_path: Path) -> None:
     other = ("-d", str(tmp_path / "other"), "up")
 
@@ -230,10 +253,9 @@ def test_a_server_refuses_a_taken_port_and_an_open_address(up: Server, tmp_path:
 
 def test_what_was_acknowledged_survives_a_killed_server(tmp_path: Path) -> None:
     place = ("-d", str(tmp_path / "data"))
-    server = Server(tmp_path / "log", *place, "up", *FREE, ready="gRPC")
-    memory_id = satchel(*place, "store", "Acknowledged before the kill.").text.strip()
+    server = Server(tmp_path / "log", *place, "up", *FREE, ready="gRPC").wait()
+    rest(server, "/memories", {"content": "Acknowledged before the kill.", "wing": "kept"})
 
     server.stop(signal.SIGKILL)
 
-    assert satchel(*place, "get", memory_id, "--raw").text == "Acknowledged before the kill."
-    assert "before the kill" in satchel(*place, "recall", "What was acknowledged?").text
+    assert "Acknowledged before the kill." in satchel(*place, "recall", "What was acknowledged?").text

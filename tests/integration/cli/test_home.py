@@ -18,7 +18,7 @@ class Process:
     """A process of `home_process.py`."""
 
     def __init__(self, folder: Path, prefix: str, role: str = "mcp") -> None:
-        self._popen = subprocess.Popen(  # noqa: S603
+        self._popen = subprocess.Popen(
             [sys.executable, str(PROGRAM), str(folder), prefix, role],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -178,6 +178,28 @@ async def test_a_wait_for_a_lock_ends_in_time_or_with_the_lock(tmp_path: Path) -
 
     assert taken is not None
     taken.release()
+
+
+def test_a_socket_is_in_the_folder_and_those_of_killed_owners_are_gone(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "with space")
+    folder.prepare()
+    left = folder.path / "owner-00000000.sock"
+    left.touch()
+
+    first, second = folder.new_socket(), folder.new_socket()
+
+    assert first is not None
+    assert first.startswith("unix:/")
+    assert "with%20space/owner-" in first
+    assert first != second
+    assert not left.exists()
+
+
+def test_a_folder_with_a_long_path_has_no_socket(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / ("x" * 100))
+    folder.prepare()
+
+    assert folder.new_socket() is None
 
 
 def test_a_text_that_is_no_owner_names_nobody(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ WORDS = TEXT.split()
 
 
 def sentences(count: int, seed: int) -> list[str]:
-    rng = random.Random(seed)  # noqa: S311  # seeded on purpose
+    rng = random.Random(seed)  # seeded on purpose
     return [" ".join(rng.choices(WORDS, k=rng.choice((1, 3, 8, 20, 45, 120, 400)))) for _ in range(count)]
 
 
@@ -50,6 +51,17 @@ def test_offsets_are_code_points_of_the_text(source: ModelSource) -> None:
     ]
 
 
+def test_threads_that_read_at_the_same_time_get_what_one_alone_gets(source: ModelSource) -> None:
+    tokenizer = source.open_tokenizer()
+    parts = [sentences(30, seed) for seed in range(8)]
+    alone = [[one.ids.tolist() for one in tokenizer.encode(part)] for part in parts]
+
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(tokenizer.encode, parts * 4))
+
+    assert [[one.ids.tolist() for one in found] for found in together] == alone * 4
+
+
 async def test_vectors_are_those_of_the_reference_weights(engine: Engine) -> None:
     found = await vectors(engine, *REFERENCE["vectors"])
 
@@ -69,7 +81,7 @@ async def test_paraphrases_are_near_and_strangers_are_far(engine: Engine) -> Non
 async def test_same_text_gives_the_same_vector_alone_and_in_any_batch(engine: Engine) -> None:
     texts = [*sentences(40, seed=1), "a", "x" * 300, "日本語のテキスト。" * 60]
     alone = np.concatenate([await vectors(engine, text) for text in texts])
-    rng = random.Random(2)  # noqa: S311  # seeded on purpose
+    rng = random.Random(2)  # seeded on purpose
     for size in (2, 7, len(texts)):
         order = rng.sample(range(len(texts)), len(texts))
         groups = [order[begin : begin + size] for begin in range(0, len(order), size)]

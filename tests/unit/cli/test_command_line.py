@@ -1,4 +1,5 @@
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -8,10 +9,11 @@ import pytest
 
 from satchel.api.allocator.v1.allocator_service_pb2 import STRATEGY_KNAPSACK, RecallRequest
 from satchel.cli.actions.addresses import bound_socket, is_loopback, require_loopback, split_address
-from satchel.cli.actions.serve import DEFAULT_ADDRESSES, environment
+from satchel.cli.actions.serve import DEFAULT_ADDRESSES, database_file, environment
 from satchel.cli.connect import parse_url
 from satchel.cli.exits import CommandError, Exit, exit_for
 from satchel.cli.failures import report
+from satchel.cli.logs import setup_command_logs
 from satchel.cli.session import request
 from satchel.gateway.data_folder import DataFolder
 from satchel.runtime.errors import Code, InvalidRequest, PeerUnavailable
@@ -118,6 +120,37 @@ def test_the_command_line_wins_over_the_environment_and_that_over_defaults(tmp_p
     }
 
 
+@pytest.mark.parametrize("scheme", ["sqlite:", "sqlite://"])
+def test_the_database_that_a_url_names_is_found_behind_links(tmp_path: Path, scheme: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    assert database_file(f"{scheme}{tmp_path}/link/a.db") == tmp_path.resolve() / "real" / "a.db"
+
+
+@pytest.mark.parametrize("url", ["", "sqlite:", "postgres://host/a.db"])
+def test_a_url_without_a_file_names_no_database(url: str) -> None:
+    assert database_file(url) is None
+
+
+@pytest.mark.parametrize(("chosen", "is_json"), [("json", True), ("text", False), ("", False)])
+def test_commands_log_in_the_form_that_was_chosen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], chosen: str, *, is_json: bool
+) -> None:
+    monkeypatch.setenv("SATCHEL_LOG_FORMAT", chosen)
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    try:
+        setup_command_logs()
+        logging.getLogger("satchel").error("event")
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)
+
+    line = capsys.readouterr().err
+    assert line.startswith("{") is is_json
+    assert "event" in line
+
+
 def test_help_imports_nothing_slow() -> None:
     program = (
         "import sys\nfrom satchel.cli.main import run\n"
@@ -126,7 +159,7 @@ def test_help_imports_nothing_slow() -> None:
         "sys.exit(f'imported: {slow}' if slow else 0)"
     )
 
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=dict(os.environ)
     )
 

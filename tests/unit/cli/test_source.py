@@ -73,6 +73,23 @@ def test_a_folder_is_read_by_path_without_what_is_hidden(tmp_path: Path) -> None
     assert [record.label for record in source.records] == ["a/c.txt#1", "b.md#1"]
 
 
+def test_links_that_lead_out_of_the_folder_are_left_out(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("elsewhere")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "a.md").write_text("elsewhere too")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "real.md").write_text("here")
+    (folder / "inside.md").symlink_to("real.md")
+    (folder / "outside.md").symlink_to(secret)
+    (folder / "outside").symlink_to(tmp_path / "others")
+
+    source = open_source(folder, ImportFormat.AUTO)
+
+    assert [record.label for record in source.records] == ["inside.md#1", "real.md#1"]
+
+
 def test_a_file_that_is_not_utf8_is_refused_and_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "good.txt").write_text("fine")

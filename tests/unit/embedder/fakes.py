@@ -38,6 +38,7 @@ class ScriptedSession:
     def __init__(self) -> None:
         self.batches: list[Batch] = []
         self.failure: Exception | None = None
+        self.rest_failure: Exception | None = None
         self.started = asyncio.Event()
         self.rested = asyncio.Event()
         self._may_end = asyncio.Event()
@@ -60,6 +61,8 @@ class ScriptedSession:
 
     async def rest(self) -> None:
         self.rested.set()
+        if self.rest_failure is not None:
+            raise self.rest_failure
 
 
 def encode_words(text: str) -> Encoding:

@@ -211,6 +211,20 @@ async def test_engine_rests_when_idle_and_serves_again(monkeypatch: pytest.Monke
         assert len((await engine.embed(["two"], role=Role.PASSAGE)).vectors) == 1
 
 
+async def test_model_that_cannot_rest_goes_on_serving(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(lane, "_IDLE_S", 0.001)
+    session = ScriptedSession()
+    session.rest_failure = OSError("no memory to give back")
+    async with running_engine(session) as engine:
+        await engine.embed(["one"], role=Role.PASSAGE)
+        await session.rested.wait()
+
+        assert len((await engine.embed(["two"], role=Role.PASSAGE)).vectors) == 1
+    assert "embedder.rest_failed" in caplog.messages
+
+
 async def test_stopped_engine_refuses_what_waits_and_what_comes() -> None:
     session = ScriptedSession()
     session.hold()

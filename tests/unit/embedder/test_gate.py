@@ -13,13 +13,17 @@ def test_full_gate_refuses_with_reason_limit_and_time_to_come_back() -> None:
     assert caught.value.code == Code.RESOURCE_EXHAUSTED
     assert caught.value.metadata == {"queue": "embedder.passages", "limit": "3"}
     assert caught.value.retry_after_s == 2.0
+    assert "2 of at most 3 texts" in caught.value.message
 
 
 def test_code_points_are_bounded_too() -> None:
     gate = Gate("q", max_texts=100, max_code_points=10)
 
-    with gate.hold(1, 8), pytest.raises(Overloaded), gate.hold(1, 3):
+    with gate.hold(1, 8), pytest.raises(Overloaded) as caught, gate.hold(1, 3):
         pass
+
+    assert caught.value.metadata == {"queue": "q", "limit": "10"}
+    assert "8 of at most 10 characters" in caught.value.message
 
 
 def test_request_larger_than_the_gate_is_let_in_when_nobody_is_inside() -> None:

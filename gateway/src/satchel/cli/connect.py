@@ -1,5 +1,6 @@
 """Finds the Satchel that a command works with: a remote one, the folder's owner, or one of its own."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -9,8 +10,11 @@ from satchel.cli.exits import CommandError, Exit
 from satchel.cli.place import Place
 from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder
-from satchel.gateway.home import Home, Running
+from satchel.gateway.home import Home
+from satchel.gateway.home_services import Running
 from satchel.runtime.channels import open_channel
+
+_log = logging.getLogger("satchel.home")
 
 # A command that is done does not wait long for its guests: they find another owner by themselves.
 _GRACE_S = 1.0
@@ -40,7 +44,7 @@ async def open_clients(place: Place, *, role: str = "command") -> AsyncIterator[
 
 
 def open_home(place: Place, *, role: str) -> Home:
-    """Make this process's place at the data folder; it serves other processes on a free loopback port."""
+    """Make this process's place at the data folder; other processes of the same user reach what it runs."""
     return Home(
         place.data_dir, start=start_embedded, connect=open_channel, role=role, version=version("satchel")
     )
@@ -48,11 +52,16 @@ def open_home(place: Place, *, role: str) -> Home:
 
 @asynccontextmanager
 async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
-    """Run the services for as long as this process works, on a free loopback port."""
+    """Run the services for as long as this process works, on a socket in the folder or a loopback port."""
     # Most commands join a Satchel that runs: they need not wait for the models' libraries.
-    from satchel.gateway.embedded import EmbeddedSettings, open_embedded  # noqa: PLC0415
+    from satchel.gateway.embedded import FREE_LOOPBACK_PORT, EmbeddedSettings, open_embedded  # noqa: PLC0415
 
-    settings = replace(EmbeddedSettings.load(folder), grace_s=_GRACE_S)
+    address = folder.new_socket()
+    if address is None:
+        _log.warning("owner.listens_on_loopback", extra={"folder": str(folder.path)})
+    settings = replace(
+        EmbeddedSettings.load(folder, grpc_address=address or FREE_LOOPBACK_PORT), grace_s=_GRACE_S
+    )
     async with open_embedded(settings) as embedded:
         yield embedded
 

@@ -21,3 +21,6 @@ Since = Annotated[str, typer.Option(help="Only what happened at or after this RF
 Until = Annotated[str, typer.Option(help="Only what happened before this RFC 3339 time.")]
 MinRevision = Annotated[int, typer.Option(help="Wait until this revision of the store is visible.")]
 FailEmpty = Annotated[bool, typer.Option("--fail-empty", help="Exit with 5 when nothing was found.")]
+StallTimeout = Annotated[
+    float, typer.Option("--stall-timeout", min=0.1, help="Seconds without any progress until it gives up.")
+]

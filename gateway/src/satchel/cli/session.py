@@ -1,19 +1,18 @@
 """Runs one command against a Satchel, with its trace if that was asked for."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from google.protobuf.message import Message
 
 from satchel.cli.connect import open_clients
+from satchel.cli.logs import setup_command_logs
 from satchel.cli.output import tell
 from satchel.cli.place import Place, Show
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 from satchel.runtime import telemetry
-from satchel.runtime.logs import setup_logs
 from satchel.runtime.trace_tree import format_tree
 
 T = TypeVar("T")
@@ -27,7 +26,7 @@ def run(place: Place, show: Show, name: str, work: Callable[[Clients], Awaitable
         ServiceError: as the services report it.
         grpc.aio.AioRpcError: the same, before it is translated.
     """
-    setup_logs(os.environ.get("SATCHEL_LOG_LEVEL", "ERROR"), "text")
+    setup_command_logs()
     flush = telemetry.setup_telemetry("satchel-cli")
     try:
         return asyncio.run(_run(place, show, name, work))

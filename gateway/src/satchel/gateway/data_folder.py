@@ -6,6 +6,9 @@ Two files in the folder are locked with `flock`, so a lock ends with its process
 - ``satchel.gate`` is held while a process finds out whether it becomes the owner, and until the new
   owner has published where it listens. Whoever waits, waits for this lock, asleep, not by polling.
 
+An owner that is no server of its own accord listens on a Unix socket in the folder, which only the folder's
+user can reach; a loopback port would be open to every user of the machine.
+
 Neither file is ever removed: removing a locked file would let two processes lock two files of one name.
 """
 
@@ -13,23 +16,29 @@ import asyncio
 import fcntl
 import json
 import os
+import secrets
+import socket
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from satchel.runtime.errors import PeerUnavailable
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
 _MAX_OWNER_BYTES = 65536
+# The kernel keeps 104 (macOS) or 108 bytes (Linux, unix(7)) for a socket's path with its closing zero.
+_MAX_SOCKET_PATH_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
     """The process that runs on a data folder, as its lock file names it.
 
-    ``grpc`` is a ``host:port``; ``http`` a URL, empty when there is no HTTP door; ``role`` is ``up``,
-    ``mcp`` or ``command`` (a single call of the command line); ``started_at`` an RFC 3339 time.
+    ``grpc`` is a ``host:port`` or ``unix:`` and a path; ``http`` a URL, empty when there is no HTTP door;
+    ``role`` is ``up``, ``mcp``, ``serve store`` or ``command`` (a single call of the command line);
+    ``started_at`` an RFC 3339 time.
     """
 
     pid: int
@@ -104,6 +113,20 @@ class DataFolder:
             lock.release()
         gate.release()
         return lock is None
+
+    def new_socket(self) -> str | None:
+        """Return the gRPC name of a new Unix socket in the folder, ``unix:/...``, for the owner to listen on.
+
+        `None` when there can be none: the path is too long, or the file system has no sockets. Sockets that
+        killed owners left behind are removed. No name comes twice: an owner that ends late must not remove
+        the socket of the next one.
+        """
+        for left in self.path.glob("owner-*.sock"):
+            left.unlink(missing_ok=True)
+        path = self.path / f"owner-{secrets.token_hex(4)}.sock"
+        if len(os.fsencode(path)) > _MAX_SOCKET_PATH_BYTES or not _can_bind(path):
+            return None
+        return f"unix:{quote(os.fsencode(path))}"
 
 
 class FileLock:
@@ -194,6 +217,16 @@ class FolderBusy(PeerUnavailable):
     def __init__(self, folder: DataFolder, owner: Owner | None, remedy: str) -> None:
         who = "another process, which is starting or stopping" if owner is None else owner.describe()
         super().__init__(f"The data folder {folder.path} is owned by {who}. {remedy}", retry_after_s=None)
+
+
+def _can_bind(path: Path) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.bind(os.fsencode(path))
+    except OSError:
+        return False
+    path.unlink()
+    return True
 
 
 def _open(path: Path) -> int:

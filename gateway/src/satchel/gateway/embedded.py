@@ -39,7 +39,10 @@ class AddressTaken(PeerUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSettings:
-    """Settings of every service, and where gRPC clients reach them (``host:port``, port 0 for a free one)."""
+    """Settings of every service, and where gRPC clients reach them.
+
+    ``grpc_address`` is ``host:port`` (port 0 for a free one), or ``unix:`` and a path.
+    """
 
     embedder: EmbedderSettings
     index: IndexSettings
@@ -115,8 +118,11 @@ async def open_embedded(settings: EmbeddedSettings) -> AsyncIterator[Embedded]:
             built.register(local)
             network.register(built)
         await stack.enter_async_context(_serving(network, settings.grpc_address))
-        host = settings.grpc_address.rpartition(":")[0]
-        yield Embedded(channel, f"{host}:{network.ports[0]}")
+        yield Embedded(channel, _served_address(settings.grpc_address, network.ports[0]))
+
+
+def _served_address(address: str, port: int) -> str:
+    return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
 
 @asynccontextmanager

@@ -7,42 +7,26 @@ agent never notices that another one ended. Nothing here knows what the services
 """
 
 import asyncio
-import contextvars
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import grpc
 
 from satchel.gateway.data_folder import DataFolder, FileLock, FolderBusy, Owner, Ownership
 from satchel.gateway.home_channel import HomeChannel, Link
+from satchel.gateway.home_services import OwnServices, Running, ServicesEnded, Start
 
 _WAIT_S = 60.0
+_DYING_PAUSES_S = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 _APART_REMEDY = "Its services run apart: name them with --url store=host:port,allocator=host:port."
 _STOP_REMEDY = "Stop it, or choose another folder with --data-dir."
 
 
-class Running(Protocol):
-    """What the owner runs: a channel of its own, and where others reach it."""
-
-    @property
-    def channel(self) -> grpc.aio.Channel:
-        """Channel to the services in this process."""
-
-    @property
-    def grpc_address(self) -> str:
-        """Address of the gRPC server, as ``host:port``."""
-
-    @property
-    def http_address(self) -> str:
-        """URL of the HTTP door; empty for none."""
-
-
-Start = Callable[[DataFolder], AbstractAsyncContextManager[Running]]
 Connect = Callable[[str], AbstractAsyncContextManager[grpc.aio.Channel]]
 
 
@@ -72,6 +56,7 @@ class Home:
         self._version = version
         self._wait_s = wait_s
         self._link: Link | None = None
+        self._services: OwnServices | None = None
         self._deciding = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -87,10 +72,15 @@ class Home:
     async def settle(self) -> Link:
         """Return the link to the owner; find the owner, or become it, if there is no link yet.
 
+        A link to services of this process that have failed is dropped: they are started again, or another
+        process has become the owner meanwhile.
+
         Raises:
             FolderBusy: an owner neither became ready nor went away within the wait.
         """
         async with self._deciding:
+            if self._services is not None and self._services.is_over:
+                await self._leave()
             if self._link is None:
                 self._link = await self._find()
             return self._link
@@ -105,6 +95,10 @@ class Home:
             if self._link is None:
                 self._link = await self._find(may_join=False)
             return self._link
+
+    async def ended(self) -> ServicesEnded | None:
+        """Wait until the services that this process runs end, if it runs any; return why, if they failed."""
+        return None if self._services is None else await self._services.ended()
 
     async def replace(self, lost: Link) -> Link:
         """Return another link because ``lost`` does not answer, or ``lost`` itself if its owner lives."""
@@ -131,14 +125,31 @@ class Home:
         owner = self.folder.owner() if lock is None else None
         if owner is not None and owner.role == "serve store":
             raise FolderBusy(self.folder, owner, _APART_REMEDY)
-        if owner is not None and may_join:
-            return beside if beside is not None and beside.owner == owner else await self._join(owner)
+        if beside is not None and beside.owner == owner:
+            lock = await self._lock_of_the_dying()
+            if lock is None:
+                return beside
+        elif owner is not None and may_join:
+            return await self._join(owner)
         if lock is None and (owner is None or owner.role == "command"):
             # The owner is closing, or is one call long: the lock comes free without our doing.
             lock = await FileLock.acquire(self.folder.lock_file, self._wait_s)
         if lock is None:
             raise FolderBusy(self.folder, owner, _STOP_REMEDY)
         return await self._become(lock)
+
+    async def _lock_of_the_dying(self) -> FileLock | None:
+        """Take the lock of an owner that does not answer; `None` when it lives.
+
+        The kernel closes the files of a killed process one by one: its connections may break a moment before
+        its lock is free.
+        """
+        for pause_s in _DYING_PAUSES_S:
+            lock = FileLock.try_acquire(self.folder.lock_file)
+            if lock is not None:
+                return lock
+            await asyncio.sleep(pause_s)
+        return None
 
     async def _join(self, owner: Owner) -> Link:
         opened = self._connect(owner.grpc)
@@ -150,40 +161,10 @@ class Home:
         return Link(channel, owner, own=False, close=close)
 
     async def _become(self, lock: FileLock) -> Link:
-        # The services are entered and left by one task of their own: calls come from any task, and what
-        # the services start must not inherit the context (such as the trace) of the call that came first.
-        ready: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
-        stop = asyncio.Event()
-        keeper = asyncio.create_task(
-            self._keep(Ownership(lock), ready, stop), name="satchel-owner", context=contextvars.Context()
-        )
-
-        async def close() -> None:
-            stop.set()
-            await keeper
-
-        try:
-            link = await ready
-        except asyncio.CancelledError:
-            keeper.cancel()
-            raise
-        return Link(link.channel, link.owner, own=True, close=close)
-
-    async def _keep(self, ownership: Ownership, ready: "asyncio.Future[Link]", stop: asyncio.Event) -> None:
-        try:
-            async with self._start(self.folder) as running:
-                owner = self._describe(running)
-                ownership.publish(owner)
-                if not ready.done():
-                    ready.set_result(Link(running.channel, owner, own=True, close=_nothing))
-                await stop.wait()
-                ownership.retract()
-        except Exception as exc:
-            if ready.done():
-                raise
-            ready.set_exception(exc)
-        finally:
-            ownership.release()
+        services = OwnServices(self.folder, Ownership(lock), self._start, self._describe)
+        channel, owner = await services.ready()
+        self._services = services
+        return Link(channel, owner, own=True, close=services.close)
 
     def _describe(self, running: Running) -> Owner:
         return Owner(
@@ -196,10 +177,6 @@ class Home:
         )
 
     async def _leave(self) -> None:
-        link, self._link = self._link, None
+        link, self._link, self._services = self._link, None, None
         if link is not None:
             await link.close()
-
-
-async def _nothing() -> None:
-    """Close nothing: the keeper closes what it opened."""

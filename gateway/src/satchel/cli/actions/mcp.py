@@ -2,8 +2,8 @@
 
 import asyncio
 
-from satchel.cli.actions.up import setup_server_logs
 from satchel.cli.connect import open_clients
+from satchel.cli.logs import setup_server_logs
 from satchel.cli.place import Place
 from satchel.gateway.mcp.stdio import run_stdio
 from satchel.gateway.settings import PREFIX, GatewaySettings

@@ -6,13 +6,14 @@ which the five find each other, and the places in the data folder.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 from satchel.cli.actions.addresses import bound_socket, require_loopback
-from satchel.cli.actions.up import setup_server_logs
+from satchel.cli.logs import setup_server_logs
 from satchel.cli.place import Place
 from satchel.gateway.data_folder import DataFolder, FileLock, FolderBusy, Owner, Ownership
 
@@ -68,13 +69,9 @@ def serve(place: Place, service: str, listen: str, peers: Mapping[str, str], *, 
     with bound_socket(address, "--listen"):
         pass  # a model takes a second to load; an address that is taken should be told at once
     setup_server_logs()
-    run: Callable[[], None] = import_module(f"satchel.{service}.main").run
-    if service == "store" and "SATCHEL_STORE_URL" not in os.environ:
-        os.environ["SATCHEL_STORE_URL"] = f"sqlite:{folder.database}"
-        with _owned(folder, address):
-            run()
-        return
-    run()
+    with _owned_database(folder, address) if service == "store" else nullcontext():
+        run: Callable[[], None] = import_module(f"satchel.{service}.main").run
+        run()
 
 
 def environment(
@@ -90,12 +87,38 @@ def environment(
 
 
 @contextmanager
-def _owned(folder: DataFolder, address: str) -> Iterator[None]:
-    """Own the data folder for a ``with`` block, so that no other Satchel opens the same database."""
-    folder.prepare()
+def _owned_database(folder: DataFolder, address: str) -> Iterator[None]:
+    """Own the folder of the store's database for a ``with`` block, so that nobody else opens the same file.
+
+    It is the data folder, unless ``SATCHEL_STORE_URL`` names a file elsewhere.
+
+    Raises:
+        FolderBusy: another Satchel owns the folder.
+    """
+    file = database_file(os.environ.get("SATCHEL_STORE_URL", ""))
+    if file is not None:
+        folder = DataFolder(file.parent)
+        folder.path.mkdir(parents=True, exist_ok=True)  # not ours alone: its rights stay as they are
+        remedy = "Stop it, or name a database in another folder with SATCHEL_STORE_URL."
+    else:
+        os.environ.setdefault("SATCHEL_STORE_URL", f"sqlite:{folder.database}")
+        folder.prepare()
+        remedy = "Stop it, or choose another folder with --data-dir."
+    with _owned(folder, address, remedy):
+        yield
+
+
+def database_file(url: str) -> Path | None:
+    """Return the file that a store's URL names, symbolic links followed; `None` when it names none."""
+    scheme, _, place = url.partition(":")
+    return Path(place.removeprefix("//")).expanduser().resolve() if scheme == "sqlite" and place else None
+
+
+@contextmanager
+def _owned(folder: DataFolder, address: str, remedy: str) -> Iterator[None]:
     lock = FileLock.try_acquire(folder.lock_file)
     if lock is None:
-        raise FolderBusy(folder, folder.owner(), "Stop it, or choose another folder with --data-dir.")
+        raise FolderBusy(folder, folder.owner(), remedy)
     ownership = Ownership(lock)
     started = datetime.now(UTC).isoformat(timespec="microseconds")
     ownership.publish(

@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from satchel.cli.importing.upload import Defaults, Outcome, upload
 from satchel.cli.output import tell, write_json, write_line
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
+from satchel.cli.stalls import stall_limit
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 
@@ -26,6 +27,15 @@ __all__ = ["Defaults", "export_memories", "import_memories"]
 
 _SHOWN_FAILURES = 20
 _SHOWN_PREVIEWS = 5
+
+_IMPORT_STALLED = (
+    "The store neither took nor answered a record. See what 'satchel doctor' says, then import again: what "
+    "is stored is counted as a duplicate. --stall-timeout allows more time, as for a slow embedder."
+)
+_EXPORT_STALLED = (
+    "The store sent no memory. See what 'satchel doctor' says, then export again; --stall-timeout allows "
+    "more time."
+)
 
 
 @dataclass(slots=True)
@@ -50,11 +60,19 @@ class Summary:
 
 
 def import_memories(
-    place: Place, show: Show, path: Path, chosen: ImportFormat, defaults: Defaults, *, dry_run: bool
+    place: Place,
+    show: Show,
+    path: Path,
+    chosen: ImportFormat,
+    defaults: Defaults,
+    *,
+    dry_run: bool,
+    stall_s: float,
 ) -> int:
     """Import what ``path`` holds and print a summary; return how many records failed.
 
     Raises:
+        CommandError: the store took and answered nothing for ``stall_s`` seconds.
         ImportFormatError: the format cannot be told, or the input does not have it.
         OSError: the path cannot be read.
     """
@@ -64,10 +82,12 @@ def import_memories(
     summary = Summary()
 
     async def work(clients: Clients) -> None:
-        with open_progress("Importing", source.total, show) as progress:
-            async for outcome in upload(clients.memory, source.records, defaults, place.project):
-                summary.add(outcome)
-                progress.advance()
+        async with stall_limit(stall_s, _IMPORT_STALLED) as moved:
+            with open_progress("Importing", source.total, show) as progress:
+                sent = upload(clients.memory, source.records, defaults, place.project, moved=moved)
+                async for outcome in sent:
+                    summary.add(outcome)
+                    progress.advance()
 
     run(place, show, "import", work)
     _tell_summary(summary, source, show)
@@ -116,14 +136,21 @@ def _preview_line(record: Record) -> str:
     return f"{record.label}: {' '.join(str(content).split())[:80]}"
 
 
-def export_memories(place: Place, show: Show, output: Path, fields: Mapping[str, object]) -> None:
-    """Write memories as JSON Lines to a file or to stdout."""
+def export_memories(
+    place: Place, show: Show, output: Path, fields: Mapping[str, object], *, stall_s: float
+) -> None:
+    """Write memories as JSON Lines to a file or to stdout.
+
+    Raises:
+        CommandError: the store sent nothing for ``stall_s`` seconds.
+    """
     message = request(pb.ExportMemoriesRequest, project=place.project, **fields)
     to_stdout = str(output) == "-"
 
     async def work(clients: Clients) -> int:
-        with _opened(output) as file, open_progress("Exporting", None, show) as progress:
-            return await _write(clients, message, file, progress)
+        with opened_output(output) as file, open_progress("Exporting", None, show) as progress:
+            async with stall_limit(stall_s, _EXPORT_STALLED) as moved:
+                return await _write(clients, message, file, progress, moved)
 
     count = run(place, show, "export", work)
     if show.as_json and not to_stdout:
@@ -133,7 +160,11 @@ def export_memories(place: Place, show: Show, output: Path, fields: Mapping[str,
 
 
 async def _write(
-    clients: Clients, message: pb.ExportMemoriesRequest, file: IO[bytes], progress: Progress
+    clients: Clients,
+    message: pb.ExportMemoriesRequest,
+    file: IO[bytes],
+    progress: Progress,
+    moved: Callable[[], None],
 ) -> int:
     count = 0
     async for response in clients.memory.ExportMemories(message):
@@ -142,11 +173,12 @@ async def _write(
             file.write(codec.dumps(codec.encode(memory)).encode() + b"\n")
         count += len(response.memories)
         progress.advance(len(response.memories))
+        moved()  # after the writing: a reader of the pipe may be slow too
     return count
 
 
 @contextmanager
-def _opened(output: Path) -> Iterator[IO[bytes]]:
+def opened_output(output: Path) -> Iterator[IO[bytes]]:
     """Open stdout, or a file beside ``output`` that takes its place once it is complete and on disk."""
     if str(output) == "-":
         yield sys.stdout.buffer
@@ -160,6 +192,16 @@ def _opened(output: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
             Path(file.name).replace(output)
+            _sync_folder(output.absolute().parent)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that a new name in a folder survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

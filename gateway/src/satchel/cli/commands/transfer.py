@@ -30,6 +30,7 @@ def import_(
     room: Annotated[str, typer.Option("--room", "-r", help="Room of new memories.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Tag of new memories. Repeat for more.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and count; store nothing.")] = False,
+    stall_timeout: options.StallTimeout = 600.0,
     as_json: options.Json = False,
     trace: options.Trace = False,
 ) -> None:
@@ -41,7 +42,13 @@ def import_(
 
     defaults = transfer.Defaults(wing=wing, room=room, tags=tuple(tag or ()))
     failed = transfer.import_memories(
-        place_of(context), Show(as_json, trace), path, input_format, defaults, dry_run=dry_run
+        place_of(context),
+        Show(as_json, trace),
+        path,
+        input_format,
+        defaults,
+        dry_run=dry_run,
+        stall_s=stall_timeout,
     )
     if failed:
         raise typer.Exit(Exit.FAILED)
@@ -56,6 +63,7 @@ def export(
     state: Annotated[
         list[str] | None, typer.Option(help="State: active, archived. Both when absent. Repeat for more.")
     ] = None,
+    stall_timeout: options.StallTimeout = 120.0,
     as_json: options.Json = False,
     trace: options.Trace = False,
 ) -> None:
@@ -67,5 +75,9 @@ def export(
     from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
 
     transfer.export_memories(
-        place_of(context), Show(as_json, trace), output, {"wing": wing, "room": room, "states": state}
+        place_of(context),
+        Show(as_json, trace),
+        output,
+        {"wing": wing, "room": room, "states": state},
+        stall_s=stall_timeout,
     )

@@ -63,8 +63,13 @@ def _open_documents(path: Path, chosen: ImportFormat) -> Source:
 
 
 def _text_files(folder: Path) -> list[Path]:
-    """List Markdown and text files by path; hidden ones and folders of dependencies are left out."""
+    """List Markdown and text files by path.
+
+    Hidden ones, folders of dependencies, and links that lead out of the folder are left out: who imports a
+    folder that somebody else made must not read files of their own from elsewhere.
+    """
     known = MARKDOWN_SUFFIXES | TEXT_SUFFIXES
+    root = folder.resolve()
     return sorted(
         path
         for path in folder.rglob("*")
@@ -73,6 +78,7 @@ def _text_files(folder: Path) -> list[Path]:
             part.startswith(".") or part in _SKIPPED_FOLDERS for part in path.relative_to(folder).parts
         )
         and path.is_file()
+        and path.resolve().is_relative_to(root)
     )
 
 

@@ -5,7 +5,7 @@ not answered is sent again; the store recognises what it has.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -47,17 +47,27 @@ class Outcome:
     message: str = ""
 
 
+def _ignore() -> None:
+    """Take no notice."""
+
+
 async def upload(
-    memories: "MemoryServiceAsyncStub", records: Iterator[Record], defaults: Defaults, project: str
+    memories: "MemoryServiceAsyncStub",
+    records: Iterator[Record],
+    defaults: Defaults,
+    project: str,
+    *,
+    moved: Callable[[], None] = _ignore,
 ) -> AsyncIterator[Outcome]:
     """Import records in order and yield an outcome for each, in the order they are known.
 
-    A document that changed since it was imported is updated: its path is taken by the older text.
+    A document that changed since it was imported is updated: its path is taken by the older text. ``moved``
+    is called for every record that is sent and every answer.
 
     Raises:
         grpc.aio.AioRpcError: the store cannot be reached, or was lost again and again.
     """
-    job = _Job(records, defaults, project)
+    job = _Job(records, defaults, project, moved)
     failures = 0
     while True:
         try:
@@ -115,8 +125,11 @@ class _Window:
 class _Job:
     """The state of an import that outlives a connection."""
 
-    def __init__(self, records: Iterator[Record], defaults: Defaults, project: str) -> None:
+    def __init__(
+        self, records: Iterator[Record], defaults: Defaults, project: str, moved: Callable[[], None]
+    ) -> None:
         self._records = records
+        self._moved = moved
         self._defaults = defaults
         self._project = project
         self._sequence = 0
@@ -129,6 +142,7 @@ class _Job:
         window = _Window()
         try:
             async for response in memories.ImportMemories(self._requests(window)):
+                self._moved()
                 sent = self._waiting.pop(response.sequence)
                 window.give_back()
                 yield _answer(sent, response)
@@ -145,6 +159,7 @@ class _Job:
         again = iter(list(self._waiting.values()))
         while await window.take():
             sent = next(again, None) or self._next()
+            self._moved()  # reading the input, such as a slow pipe, is no stall of the store
             if sent is None:
                 return
             yield sent.request

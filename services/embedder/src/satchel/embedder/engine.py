@@ -86,7 +86,7 @@ class Engine:
         A caller that is cancelled takes its waiting texts with it.
 
         Raises:
-            Overloaded: too many texts wait.
+            QueueFull: too much waits.
             ShuttingDown: the engine is stopping.
         """
         if role is not Role.QUERY or split:

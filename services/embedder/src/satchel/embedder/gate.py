@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from satchel.runtime.errors import Overloaded
+from satchel.embedder.errors import QueueFull
 
 # Some four code points make a token of English (measured on chat turns), and two cores read about
 # 7,000 tokens a second; a rough guess is enough for the advice when to come back.
@@ -30,12 +30,10 @@ class Gate:
         A request that comes when nobody is inside is always let in, so that none is too large for ever.
 
         Raises:
-            Overloaded: there is no room; nothing was counted.
+            QueueFull: there is no room; nothing was counted.
         """
-        if self.texts and self._is_full(texts, code_points):
-            low, high = _RETRY_RANGE_S
-            wait_s = min(high, max(low, self.code_points / _CODE_POINTS_PER_S))
-            raise Overloaded(queue=self._name, limit=self._max_texts, retry_after_s=round(wait_s, 1))
+        if self.texts:
+            self._require_room(texts, code_points)
         self.texts += texts
         self.code_points += code_points
         try:
@@ -44,5 +42,10 @@ class Gate:
             self.texts -= texts
             self.code_points -= code_points
 
-    def _is_full(self, texts: int, code_points: int) -> bool:
-        return self.texts + texts > self._max_texts or self.code_points + code_points > self._max_code_points
+    def _require_room(self, texts: int, code_points: int) -> None:
+        low, high = _RETRY_RANGE_S
+        retry_after_s = round(min(high, max(low, self.code_points / _CODE_POINTS_PER_S)), 1)
+        if self.texts + texts > self._max_texts:
+            raise QueueFull(self._name, "texts", self.texts, self._max_texts, retry_after_s)
+        if self.code_points + code_points > self._max_code_points:
+            raise QueueFull(self._name, "characters", self.code_points, self._max_code_points, retry_after_s)

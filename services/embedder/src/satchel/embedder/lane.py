@@ -6,6 +6,7 @@ one is in one of the next batches. An engine has two lanes, so that queries neve
 """
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from itertools import chain, islice
@@ -16,6 +17,8 @@ from satchel.embedder.batching import Pending, pad, take_batch
 from satchel.embedder.model import TokenIds, Vectors
 from satchel.embedder.ports import Session
 from satchel.runtime.errors import ShuttingDown
+
+_log = logging.getLogger("satchel.embedder")
 
 _LOOK_AHEAD = 256  # requests looked at for one batch
 _IDLE_S = 1.0
@@ -113,8 +116,15 @@ class Lane:
             async with asyncio.timeout(_IDLE_S):
                 await self._arrival.wait()
         except TimeoutError:
-            await self._session.rest()
+            await self._rest()
             await self._arrival.wait()
+
+    async def _rest(self) -> None:
+        """Let the model rest; a failure costs memory, not the lane."""
+        try:
+            await self._session.rest()
+        except Exception:  # noqa: BLE001  # the lane serves on; the log tells
+            _log.exception("embedder.rest_failed")
 
     def _next_batch(self) -> list[tuple[Job, list[int]]]:
         """Take the rows of the next batch: the head of a queue, filled up with what is of like length."""

@@ -17,6 +17,7 @@ from satchel.embedder.model import ModelIdentity
 from satchel.embedder.ports import Session, Tokenizer
 from satchel.embedder.servicer import EmbedderServicer
 from satchel.embedder.settings import PREFIX, EmbedderSettings
+from satchel.runtime.background import running
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
@@ -60,7 +61,7 @@ async def build(settings: EmbedderSettings, *, model: Model | None = None) -> As
             readers=readers,
             settings=settings,
         )
-        await stack.enter_async_context(_running(engine))
+        await stack.enter_async_context(running(engine.run()))
         yield Built(engine)
 
 
@@ -97,19 +98,3 @@ def _source(settings: EmbedderSettings) -> ModelSource:
     if settings.model_folder is None:
         return packaged_model(max_tokens=settings.max_tokens)
     return folder_model(settings.model_folder, settings)
-
-
-@asynccontextmanager
-async def _running(engine: Engine) -> AsyncIterator[None]:
-    """Run the engine for the length of the block; what the block raises comes out as it is."""
-    raised: Exception | None = None
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(engine.run())
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001  # raised again below, outside the group that would wrap it
-            raised = error
-        finally:
-            task.cancel()
-    if raised is not None:
-        raise raised

@@ -7,7 +7,10 @@ from satchel.embedder.model import Batch, Encoding, Frame, Role, Vectors
 
 
 class Tokenizer(Protocol):
-    """Texts to token ids. Synchronous; may be called from any one thread at a time."""
+    """Texts to token ids. Synchronous; several threads may call `encode` and `frame` at the same time.
+
+    The engine reads short texts in its event loop while a thread of its own reads long ones.
+    """
 
     @property
     def pad_id(self) -> int:

@@ -19,7 +19,11 @@ _PROBE = "a"
 
 
 class HuggingFaceTokenizer:
-    """Any tokenizer of that library; padding and truncation that its file may ask for are off."""
+    """Any tokenizer of that library; padding and truncation that its file may ask for are off.
+
+    Several threads may read at the same time: encoding changes nothing in the library's tokenizer, and
+    whatever does change it (padding, truncation, special tokens) happens before this object exists.
+    """
 
     def __init__(self, raw: RawTokenizer, prefixes: Mapping[Role, str]) -> None:
         padding = raw.padding
