@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 
 from google.protobuf.timestamp_pb2 import Timestamp
+from unit.index.fakes import FakeExact, FakeFeed
+
 from satchel.api.store.v1 import (
     change_service_pb2,
     change_service_pb2_grpc,
@@ -12,7 +14,6 @@ from satchel.api.store.v1 import (
 from satchel.index.messages import decode_filter, encode_model
 from satchel.index.model import Change, Query
 from satchel.index.vectors import unpack_rows
-from unit.index.fakes import FakeExact, FakeFeed
 
 
 class StoreChanges(change_service_pb2_grpc.ChangeServiceServicer):
@@ -30,6 +31,7 @@ class StoreChanges(change_service_pb2_grpc.ChangeServiceServicer):
                 head_revision=batch.head_revision,
                 through_revision=batch.through_revision,
                 model=encode_model(batch.model),
+                store_id=batch.store_id,
             )
 
 

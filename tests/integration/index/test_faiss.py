@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from unit.index.fakes import MODEL, brute_force, unit_rows, upsert
+
 from satchel.index.adapters.faiss import FaissGraph, FaissLibrary
 from satchel.index.catalog import Catalog
+from satchel.index.graph import CHUNK_ROWS
 from satchel.index.model import Filter, FloatMatrix, Model, Query
 from satchel.index.planning import Tuning
 from satchel.index.searching import IndexView, Method, search_view
-from unit.index.fakes import MODEL, brute_force, unit_rows, upsert
 
 DIMENSION = 32
 COUNT = 6_000
@@ -17,7 +19,7 @@ FLOOR = 0.98
 WIDE_MODEL = Model(MODEL.sha256, DIMENSION)
 LIBRARY = FaissLibrary(links=32, ef_construction=100)
 # Small limits, so that graphs and every way of search are used on small data.
-METHOD = Method(LIBRARY, Tuning(ef_search=100, exact_rows=200, rows_per_breadth=1))
+METHOD = Method(LIBRARY, Tuning(exact_rows=200, rows_per_breadth=1))
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +102,39 @@ def test_graph_grows_on_a_copy(rows: FloatMatrix) -> None:
     assert second.search(rows[700], 10)[1][0] == 700
     assert first.search(rows[700], 10)[1].max() < 500
     assert second.nbytes > rows[:800].nbytes
+
+
+def test_graph_does_not_depend_on_the_pieces_in_which_it_grew(rows: FloatMatrix, tmp_path: Path) -> None:
+    whole = LIBRARY.extend(None, rows[:1024], lambda: False)
+    first = LIBRARY.extend(None, rows[: 5 * CHUNK_ROWS], lambda: False)
+    assert isinstance(whole, FaissGraph)
+    assert isinstance(first, FaissGraph)
+    first.write(tmp_path / "graph")
+    grown = LIBRARY.extend(LIBRARY.read(tmp_path / "graph"), rows[5 * CHUNK_ROWS : 1024], lambda: False)
+    assert isinstance(grown, FaissGraph)
+
+    whole.write(tmp_path / "whole")
+    grown.write(tmp_path / "grown")
+
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "grown").read_bytes()
+
+
+def test_two_indexes_of_the_same_rows_give_the_same_hits(rows: FloatMatrix) -> None:
+    changes = [upsert(n + 1, f"m{n:05d}", row[None]) for n, row in enumerate(rows[:3000])]
+    views = []
+    for step in (3000, 700):
+        catalog = Catalog(crossover=1_000)
+        for start in range(0, 3000, step):
+            batch = changes[start : start + step]
+            catalog.apply(batch, revision=batch[-1].revision, model=WIDE_MODEL)
+            view = _build_all(catalog)
+        views.append(view)
+    one, two = (view.projects["default"][-1].view for view in views)
+
+    assert (one.breadth, one.base_count) == (two.breadth, two.base_count)
+    for vector in unit_rows(np.random.default_rng(8), 20, DIMENSION):
+        query = Query(vector)
+        assert search_view(views[0], query, METHOD) == search_view(views[1], query, METHOD)
 
 
 def test_build_ends_when_told_to(rows: FloatMatrix) -> None:

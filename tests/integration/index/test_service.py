@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 from integration.index.store import StoreChanges, StoreSearches, encode_change
+from unit.index.fakes import MODEL, FakeExact, FakeFeed, delete, direction, unit_rows, until, upsert
+
 from satchel.api.index.v1 import index_service_pb2 as pb
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
 from satchel.api.store.v1 import change_service_pb2_grpc, search_service_pb2_grpc
@@ -20,7 +22,6 @@ from satchel.index.settings import IndexSettings
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.status import from_rpc_error
-from unit.index.fakes import MODEL, FakeExact, FakeFeed, delete, direction, unit_rows, until, upsert
 
 SETTINGS = IndexSettings(
     first_retry_s=0.001, longest_retry_s=0.01, quiet_s=0.01, crossover=50, snapshot_every=5
@@ -233,6 +234,37 @@ async def test_pushed_changes_are_applied_without_a_feed() -> None:
     assert found(answer) == ["a"]
     assert answer.model.sha256 == MODEL.sha256
     assert gap.reason == "ERROR_REASON_CHANGE_GAP"
+
+
+async def test_pushed_changes_with_a_covered_gap_are_applied() -> None:
+    settings = dataclasses.replace(SETTINGS, follow=False)
+    first, later = encode_change(upsert(1, "a", direction(0))), encode_change(upsert(7, "b", direction(0, 1)))
+    async with serving(FakeFeed(), settings=settings) as service:
+        await service.stub.ApplyChanges(pb.ApplyChangesRequest(changes=[first]))
+        applied = await service.stub.ApplyChanges(pb.ApplyChangesRequest(changes=[later], after_revision=1))
+        gap = await failure(
+            service.stub.ApplyChanges(pb.ApplyChangesRequest(changes=[later], after_revision=8))
+        )
+
+    assert applied.applied_revision == 7
+    assert gap.reason == "ERROR_REASON_CHANGE_GAP"
+
+
+async def test_snapshot_of_another_store_is_rebuilt(tmp_path: Path) -> None:
+    settings = dataclasses.replace(SETTINGS, folder=tmp_path)
+    async with serving(
+        FakeFeed([upsert(1, "a", direction(0))], store_id="one"), settings=settings
+    ) as service:
+        await service.built.board.wait_for(1, 10)
+    other = FakeFeed([upsert(1, "x", direction(0)), upsert(2, "b", direction(0, 1))], store_id="two")
+
+    async with serving(other, settings=settings) as service:
+        await until(lambda: service.built.board.is_current)
+        status = await service.stub.GetIndexStatus(pb.GetIndexStatusRequest())
+        answer = await service.stub.SearchVectors(ask(2))
+
+    assert status.rebuild_reason.startswith("The store was replaced")
+    assert found(answer) == ["x", "b"]
 
 
 async def test_rebuild_reports_its_target() -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import (
     ACTIVE,
@@ -69,10 +70,13 @@ class NumpyLibrary:
 class FakeFeed:
     """A change feed of the newest change of each memory, as the store's is."""
 
-    def __init__(self, changes: Iterable[Change] = (), *, model: Model | None = MODEL) -> None:
+    def __init__(
+        self, changes: Iterable[Change] = (), *, model: Model | None = MODEL, store_id: str = ""
+    ) -> None:
         self.changes: dict[str, Change] = {}
         self.head = 0
         self.model = model
+        self.store_id = store_id
         self.is_reachable = True
         self.starts: list[int] = []
         self._grown = asyncio.Event()
@@ -84,9 +88,9 @@ class FakeFeed:
             self.head = max(self.head, change.revision)
         self._wake()
 
-    def replace(self, changes: Iterable[Change], model: Model | None = MODEL) -> None:
+    def replace(self, changes: Iterable[Change], *, store_id: str = "") -> None:
         """Become another store."""
-        self.changes, self.head, self.model = {}, 0, model
+        self.changes, self.head, self.store_id = {}, 0, store_id
         self.add(*changes)
 
     def disconnect(self) -> None:
@@ -114,7 +118,7 @@ class FakeFeed:
                 batch = tuple(fresh[:3])
                 position = batch[-1].revision if len(fresh) > len(batch) else max(position, self.head)
                 through = min(position, self.head)
-                yield FeedBatch(batch, self.head, through, self.model)
+                yield FeedBatch(batch, self.head, through, self.model, self.store_id)
                 continue
             if stop_at_head:
                 return

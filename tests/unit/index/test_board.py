@@ -1,7 +1,7 @@
 import asyncio
 import dataclasses
 
-from satchel.index.board import Board
+from satchel.index.board import Board, State
 from satchel.index.catalog import Catalog
 
 
@@ -24,3 +24,16 @@ async def test_wait_ends_in_time() -> None:
 
     assert not await board.wait_for(1, 0.001)
     assert await board.wait_for(0, 0.001)
+
+
+def test_state_is_loading_until_the_store_was_tried_once() -> None:
+    board = Board(Catalog(crossover=10).view())
+    states = [board.state]
+    board.is_loading = False
+    states.append(board.state)
+    board.note_connection(is_connected=False)
+    states.append(board.state)
+    board.note_connection(is_connected=True)
+    states.append(board.state)
+
+    assert states == [State.LOADING, State.LOADING, State.DISCONNECTED, State.READY]

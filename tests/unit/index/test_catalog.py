@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unit.index.fakes import MODEL, NumpyLibrary, brute_force, delete, direction, ids, unit_rows, upsert
+
 from satchel.index.catalog import Catalog
 from satchel.index.contents import count_contents
 from satchel.index.model import Change, Filter, Hit, Query
 from satchel.index.planning import Tuning
 from satchel.index.searching import IndexView, Method, search_view
-from unit.index.fakes import MODEL, NumpyLibrary, brute_force, delete, direction, ids, unit_rows, upsert
 
 LIBRARY = NumpyLibrary()
 # Graphs are used as soon as there are any.
-METHOD = Method(LIBRARY, Tuning(ef_search=4, exact_rows=2, rows_per_breadth=1))
+METHOD = Method(LIBRARY, Tuning(exact_rows=2, rows_per_breadth=1))
 MEMORIES = [f"m{number:02d}" for number in range(30)]
 WINGS = st.sampled_from(["work", "home", "lab"])
 ROOMS = st.sampled_from(["r1", "r2"])
@@ -97,7 +98,7 @@ def test_changes_made_while_a_graph_is_built_are_kept() -> None:
     late = upsert(172, "late", direction(0))
     catalog.apply([delete(171, "m099"), late], revision=172)
 
-    view = catalog.finish(job, job.run(LIBRARY, lambda: False))
+    view = catalog.finish(job, job.run(LIBRARY, lambda: False, ef_search=4))
 
     query = Query(direction(0)[0], top_k=100)
     _assert_same(brute_force([*changes[70:99], late], query), search_view(view, query, METHOD))
@@ -130,6 +131,20 @@ def test_memory_is_found_once_by_its_best_passage() -> None:
     hits = search_view(view, Query(direction(0)[0], top_k=2), METHOD)
 
     assert [("long", 1.0, 2), ("short", pytest.approx(0.707107), 0)] == [tuple(hit) for hit in hits]
+
+
+def test_repeated_filter_gives_the_same_hits_each_time() -> None:
+    rows = unit_rows(np.random.default_rng(4), 3000)
+    changes = [upsert(n + 1, f"m{n:04d}", row[None], tags=("t",) * (n % 2)) for n, row in enumerate(rows)]
+    view = Catalog(crossover=10_000).apply(changes, revision=3000, model=MODEL)
+    query = Query(direction(0)[0], Filter(tags=("t",)))
+    expected = brute_force(changes, query)
+
+    for _ in range(5):
+        _assert_same(expected, search_view(view, query, METHOD))
+
+    (segment,) = view.segments(query.filter)
+    assert segment.select(query.filter, view.vocabulary).packed is not None
 
 
 def test_equal_scores_are_ordered_by_id_even_when_there_are_more_than_asked_for() -> None:
@@ -209,7 +224,7 @@ def test_repeated_changes_are_skipped() -> None:
 def _build_all(catalog: Catalog) -> IndexView:
     view = catalog.view()
     while (job := catalog.next_job(is_quiet=True)) is not None:
-        view = catalog.finish(job, job.run(LIBRARY, lambda: False))
+        view = catalog.finish(job, job.run(LIBRARY, lambda: False, ef_search=4))
     return view
 
 

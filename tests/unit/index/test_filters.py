@@ -1,11 +1,12 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.index.fakes import passes
+
 from satchel.index.columns import Columns
 from satchel.index.filters import compile_filter, evaluate
 from satchel.index.model import Change, Filter
 from satchel.index.vocabulary import TagSets, Vocabulary
-from unit.index.fakes import passes
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
 CHANGES = st.lists(

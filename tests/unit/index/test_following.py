@@ -8,18 +8,6 @@ from contextlib import asynccontextmanager
 import grpc
 import numpy as np
 import pytest
-from satchel.index.board import State
-from satchel.index.contents import count_contents
-from satchel.index.errors import (
-    ChangeGap,
-    DimensionMismatch,
-    IndexNotReady,
-    ModelMismatch,
-    RevisionNotReached,
-)
-from satchel.index.main import Built, build
-from satchel.index.model import Filter, Model, Query
-from satchel.index.settings import IndexSettings
 from unit.index.fakes import (
     DIMENSION,
     MODEL,
@@ -33,6 +21,19 @@ from unit.index.fakes import (
     until,
     upsert,
 )
+
+from satchel.index.board import State
+from satchel.index.contents import count_contents
+from satchel.index.errors import (
+    ChangeGap,
+    DimensionMismatch,
+    IndexNotReady,
+    ModelMismatch,
+    RevisionNotReached,
+)
+from satchel.index.main import Built, build
+from satchel.index.model import Filter, Model, Query
+from satchel.index.settings import IndexSettings
 
 SETTINGS = IndexSettings(
     first_retry_s=0.001, longest_retry_s=0.01, revision_wait_s=0.05, quiet_s=0.01, crossover=16
@@ -152,6 +153,53 @@ async def test_replaced_store_is_noticed_and_read_anew() -> None:
     assert "replaced" in status.rebuild_reason
 
 
+async def test_store_of_another_id_is_read_anew_even_when_it_is_further_on() -> None:
+    feed = FakeFeed([upsert(1, "old", direction(0))], store_id="one")
+    async with running(feed) as built:
+        await current(built, 1)
+        assert built.board.store_id == "one"
+        feed.disconnect()
+        await until(lambda: not built.board.is_connected)
+        feed.replace([upsert(n, f"new{n}", direction(0, n)) for n in range(1, 5)], store_id="two")
+        feed.is_reachable = True
+        await until(lambda: built.board.view.revision == 4 and built.board.is_current)
+
+        answer = await built.engine.search(QUERY)
+        status = await built.engine.status()
+
+    assert ids(answer.hits) == ["new1", "new2", "new3", "new4"]
+    assert built.board.store_id == "two"
+    assert status.rebuild_reason == "The store was replaced: it is the database two, the index holds one."
+
+
+async def test_unknown_id_of_the_store_is_no_reason_to_rebuild() -> None:
+    feed = FakeFeed([upsert(1, "a", direction(0))])
+    async with running(feed) as built:
+        await current(built, 1)
+        reason = (await built.engine.status()).rebuild_reason
+        for revision, store_id in ((2, "one"), (3, "")):
+            feed.store_id = store_id
+            feed.add(upsert(revision, f"m{revision}", direction(0)))
+            await current(built, revision)
+
+        assert built.board.store_id == "one"
+        assert (await built.engine.status()).rebuild_reason == reason
+
+
+async def test_index_is_loading_until_it_has_tried_to_reach_the_store() -> None:
+    feed = FakeFeed([upsert(1, "a", direction(0))])
+    feed.disconnect()
+    states = []
+    async with running(feed) as built:
+        async with asyncio.timeout(10):
+            while not feed.starts:
+                states.append(built.board.state)
+                await asyncio.sleep(0)
+        await until(lambda: built.board.state is not State.LOADING)
+
+    assert set(states) == {State.LOADING}
+
+
 async def test_new_model_of_the_store_rebuilds_the_index() -> None:
     feed = FakeFeed([upsert(1, "a", direction(0))])
     async with running(feed) as built:
@@ -200,19 +248,6 @@ async def test_graphs_are_built_behind_the_scenes() -> None:
     assert len(answer.hits) == 20
 
 
-async def test_breadth_of_walks_is_measured_with_the_queries_that_come() -> None:
-    rows = unit_rows(np.random.default_rng(1), 200)
-    feed = FakeFeed([upsert(n + 1, f"m{n}", row[None]) for n, row in enumerate(rows)])
-    async with running(feed) as built:
-        await current(built, 200)
-        for row in rows[:128]:
-            await built.engine.search(Query(row))
-        await until(lambda: built.board.view.projects["default"][-1].view.breadth > 0)
-        answer = await built.engine.search(dataclasses.replace(QUERY, top_k=3))
-
-    assert len(answer.hits) == 3
-
-
 async def test_query_of_another_length_is_refused() -> None:
     feed = FakeFeed([upsert(1, "a", direction(0))])
     async with running(feed) as built:
@@ -240,6 +275,25 @@ async def test_pushed_changes_must_follow_and_may_be_repeated() -> None:
 
     assert caught.value.metadata == {"expected_revision": "4", "actual_revision": "5"}
     assert (ids(answer.hits), answer.applied_revision) == (["b"], 3)
+
+
+async def test_pushed_changes_may_have_gaps_that_their_start_covers() -> None:
+    settings = dataclasses.replace(SETTINGS, follow=False)
+    async with running(FakeFeed(), settings=settings) as built:
+        await built.engine.push([upsert(1, "a", direction(0)), upsert(2, "b", direction(1))])
+        later = [delete(4, "a"), upsert(9, "c", direction(0))]
+
+        with pytest.raises(ChangeGap) as beyond:
+            await built.engine.push(later, after_revision=3)
+        with pytest.raises(ChangeGap) as disordered:
+            await built.engine.push(later[::-1], after_revision=2)
+        assert await built.engine.push(later, after_revision=1) == 9
+        assert await built.engine.push(later, after_revision=2) == 9
+        answer = await built.engine.search(QUERY)
+
+    assert beyond.value.metadata == {"expected_revision": "3", "actual_revision": "4"}
+    assert disordered.value.metadata == {"expected_revision": "10", "actual_revision": "4"}
+    assert (ids(answer.hits), answer.applied_revision) == (["c", "b"], 9)
 
 
 async def test_empty_store_gives_no_hits_and_is_current() -> None:

@@ -4,16 +4,15 @@ TUNING = Tuning()
 
 
 def test_walk_without_a_filter_has_the_measured_breadth() -> None:
-    assert first_breadth(TUNING, measured=123, wanted=10, allowed=100_000, total=100_000) == 123
-    assert first_breadth(TUNING, measured=0, wanted=10, allowed=100_000, total=100_000) == 200
+    assert first_breadth(measured=123, wanted=10, allowed=100_000, total=100_000) == 123
 
 
 def test_walk_is_at_least_thrice_as_broad_as_what_is_wanted() -> None:
-    assert first_breadth(TUNING, measured=100, wanted=1000, allowed=100_000, total=100_000) == 3000
+    assert first_breadth(measured=100, wanted=1000, allowed=100_000, total=100_000) == 3000
 
 
 def test_walk_is_broad_enough_for_a_filter_that_scatters_at_random() -> None:
-    breadth = first_breadth(TUNING, measured=100, wanted=10, allowed=10_000, total=100_000)
+    breadth = first_breadth(measured=100, wanted=10, allowed=10_000, total=100_000)
 
     assert breadth >= 10 * 100_000 / 10_000
 

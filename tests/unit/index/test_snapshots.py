@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from unit.index.fakes import MODEL
+
 from satchel.index.errors import SnapshotUnusable
 from satchel.index.snapshots import (
     Manifest,
@@ -11,14 +13,17 @@ from satchel.index.snapshots import (
     encode_manifest,
     encode_names,
 )
-from unit.index.fakes import MODEL
 
 MANIFEST = Manifest(
-    7, MODEL, "n" * 64, (SegmentFiles("default", None, "r", ""), SegmentFiles("p", "w", "s", "g"))
+    7,
+    "store-1",
+    MODEL,
+    "n" * 64,
+    (SegmentFiles("default", None, "r", ""), SegmentFiles("p", "w", "s", "g", 225)),
 )
 
 
-@pytest.mark.parametrize("manifest", [MANIFEST, Manifest(0, None, "n", ())])
+@pytest.mark.parametrize("manifest", [MANIFEST, Manifest(0, "", None, "n", ())])
 def test_manifest_comes_back_as_it_was(manifest: Manifest) -> None:
     assert manifest == decode_manifest(encode_manifest(manifest))
 

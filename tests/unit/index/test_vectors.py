@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from unit.index.fakes import unit_rows
+
 from satchel.index.errors import DimensionMismatch, VectorMalformed
 from satchel.index.vectors import unpack_changed_rows, unpack_rows
-from unit.index.fakes import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(1), 3, 4)
 

@@ -35,14 +35,14 @@ class Board:
     """The published view and the progress; used on one event loop, so without locks.
 
     ``is_current`` says that the view caught up with the store at least once since it was begun or loaded:
-    only then does the index answer by itself.
+    only then does the index answer by itself. ``is_loading`` says that the snapshot is still being read.
     """
 
     def __init__(self, view: IndexView) -> None:
         self.view = view
         self.is_loading = True
         self.is_current = False
-        self.is_connected = False
+        self._is_connected: bool | None = None
         self.head_revision = 0
         self.snapshot_revision = 0
         self.rebuild_reason = ""
@@ -52,11 +52,25 @@ class Board:
     @property
     def state(self) -> State:
         """What the index is doing."""
-        if self.is_loading:
+        if self.is_loading or self._is_connected is None:
             return State.LOADING
         if self.rebuild_progress is not None:
             return State.REBUILDING
-        return State.READY if self.is_connected else State.DISCONNECTED
+        return State.READY if self._is_connected else State.DISCONNECTED
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the store answers; `False` too before it was tried for the first time."""
+        return self._is_connected is True
+
+    @property
+    def store_id(self) -> str:
+        """Id of the database that the view was read from; empty for unknown."""
+        return self.view.store_id
+
+    def note_connection(self, *, is_connected: bool) -> None:
+        """Note what came of the last try to reach the store."""
+        self._is_connected = is_connected
 
     def publish(self, view: IndexView) -> None:
         """Let searches see a view, and wake those who wait for its revision."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from satchel.index.calibration import measure_breadth
 from satchel.index.columns import Columns
-from satchel.index.graph import Graph
+from satchel.index.graph import CHUNK_ROWS, Graph, MeasuredGraph
 from satchel.index.memories import MemoryTable
 from satchel.index.model import Change, FloatMatrix, Model, RowNumbers
 from satchel.index.ports import VectorLibrary
@@ -24,9 +25,8 @@ _DEAD_SHARE = 0.3
 _LEAST_DEAD = 64
 # Rows behind a graph that are worth a copy of it, at least and for each `_BEHIND_ROWS` rows in it.
 _LEAST_BEHIND = 2_048
-_LEAST_BEHIND_QUIET = 64
+_LEAST_BEHIND_QUIET = CHUNK_ROWS
 _BEHIND_ROWS = 65_536
-_GROWN = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,25 @@ class Job:
     view: SegmentView
     keep: RowNumbers | None = None
 
-    def run(self, library: VectorLibrary, stop: Callable[[], bool]) -> Graph | None:
-        """Build the graph; `None` if ``stop`` said so. Takes long: run it on a thread of its own."""
-        if self.keep is None:
-            return library.extend(self.view.base, self.view.tail, stop)
-        return library.extend(None, self.view.vectors(self.keep), stop)
+    def run(
+        self, library: VectorLibrary, stop: Callable[[], bool], *, ef_search: int = 100
+    ) -> MeasuredGraph | None:
+        """Build the graph and measure it; `None` if ``stop`` said so.
+
+        ``ef_search`` is the least breadth of a walk. Takes long: run it on a thread of its own.
+        """
+        graph = self._build(library, stop)
+        if graph is None:
+            return None
+        breadth = measure_breadth(graph, library, ef_search=ef_search, stop=stop)
+        return None if breadth is None else MeasuredGraph(graph, breadth)
+
+    def _build(self, library: VectorLibrary, stop: Callable[[], bool]) -> Graph | None:
+        if self.keep is not None:
+            return library.extend(None, self.view.vectors(self.keep), stop)
+        # Whole chunks only, so that the graph does not depend on the moment of the job.
+        end = self.view.count // CHUNK_ROWS * CHUNK_ROWS
+        return library.extend(self.view.base, self.view.tail[: end - self.view.base_count], stop)
 
 
 class Catalog:
@@ -49,6 +63,7 @@ class Catalog:
 
     def __init__(self, *, crossover: int) -> None:
         self.revision = 0
+        self.store_id = ""
         self.model: Model | None = None
         self._crossover = crossover
         self._vocabulary = Vocabulary()
@@ -60,6 +75,7 @@ class Catalog:
         """Return a catalog with the content of a snapshot."""
         catalog = cls(crossover=crossover)
         catalog.revision, catalog.model = snapshot.revision, snapshot.model
+        catalog.store_id = snapshot.store_id
         names = snapshot.names
         catalog._vocabulary = Vocabulary(names.wings, names.rooms, names.sessions, names.tagsets)
         used, numbers = _renumbering(snapshot)
@@ -71,7 +87,7 @@ class Catalog:
                 image.project,
                 wing,
                 image.tail,
-                base=image.graph,
+                base=None if image.graph is None else MeasuredGraph(image.graph, image.breadth),
                 columns=Columns(**arrays),
                 alive=image.alive,
             )
@@ -83,6 +99,7 @@ class Catalog:
         """Return the index as it is now."""
         return IndexView(
             revision=self.revision,
+            store_id=self.store_id,
             model=self.model,
             projects={
                 project: tuple(WingSegment(segment.wing, segment.view()) for segment in segments)
@@ -97,6 +114,7 @@ class Catalog:
         wings = self._vocabulary.wings
         return Snapshot(
             revision=self.revision,
+            store_id=self.store_id,
             model=self.model,
             names=Names(
                 memories=self._memories.ids.copy(),
@@ -112,14 +130,18 @@ class Catalog:
             ),
         )
 
-    def apply(self, changes: Sequence[Change], *, revision: int, model: Model | None = None) -> IndexView:
+    def apply(
+        self, changes: Sequence[Change], *, revision: int, model: Model | None = None, store_id: str = ""
+    ) -> IndexView:
         """Apply changes up to ``revision``, all at once for those who search; return the new view.
 
-        Changes up to the present revision are skipped. Of several changes of one memory the last counts.
-        Vectors of another model than the index's are left out: they cannot be compared.
+        ``model`` and ``store_id`` (empty for unknown) are noted if they were not known. Changes up to the
+        present revision are skipped. Of several changes of one memory the last counts. Vectors of another
+        model than the index's are left out: they cannot be compared.
         """
         if self.model is None:
             self.model = model
+        self.store_id = self.store_id or store_id
         newest = {change.memory_id: change for change in changes if change.revision > self.revision}
         arriving: dict[Segment, list[Change]] = {}
         touched: set[Segment] = set()
@@ -151,7 +173,7 @@ class Catalog:
                 return job
         return None
 
-    def finish(self, job: Job, graph: Graph | None) -> IndexView:
+    def finish(self, job: Job, graph: MeasuredGraph | None) -> IndexView:
         """Put a built graph to use, or give up the job if there is none; return the new view."""
         job.segment.is_busy = False
         if graph is not None and job.keep is None:
@@ -159,20 +181,6 @@ class Catalog:
         elif graph is not None and job.keep is not None:
             self._compact(job.segment, job.view, job.keep, graph)
         self._tidy({job.segment})
-        return self.view()
-
-    def unmeasured(self, *, anew: bool) -> list[tuple[Segment, Graph]]:
-        """Return the graphs whose breadth is to be measured: new and much grown ones, or all (``anew``)."""
-        return [
-            (segment, base)
-            for segment in self._all()
-            if (base := segment.view().base) is not None
-            and (anew or base.count > _GROWN * segment.measured_count)
-        ]
-
-    def set_breadth(self, segment: Segment, breadth: int, count: int) -> IndexView:
-        """Note a measured breadth; see `Segment.set_breadth`. Return the new view."""
-        segment.set_breadth(breadth, count)
         return self.view()
 
     def _all(self) -> Iterable[Segment]:
@@ -271,11 +279,14 @@ class Catalog:
             keep = np.flatnonzero(view.alive)
             order = np.lexsort((view.columns.room[keep], view.columns.wing[keep]))
             return Job(segment, view, keep[order])
-        if len(view.tail) < least_behind or len(view.tail) < view.base_count * least_behind / _BEHIND_ROWS:
+        behind = view.count // CHUNK_ROWS * CHUNK_ROWS - view.base_count
+        if behind <= 0 or len(view.tail) < max(least_behind, view.base_count * least_behind / _BEHIND_ROWS):
             return None
         return Job(segment, view)
 
-    def _compact(self, segment: Segment, view: SegmentView, keep: RowNumbers, graph: Graph | None) -> None:
+    def _compact(
+        self, segment: Segment, view: SegmentView, keep: RowNumbers, graph: MeasuredGraph | None
+    ) -> None:
         segment.compact(view, keep, graph)
         self._memories.relocate(segment, segment.view())
 
@@ -286,7 +297,9 @@ def _has_many_dead(segment: Segment) -> bool:
 
 def _image(segment: Segment, wing: str | None) -> SegmentImage:
     view = segment.view()
-    return SegmentImage(segment.project, wing, view.base, view.tail, view.columns, view.alive)
+    return SegmentImage(
+        segment.project, wing, view.base, view.tail, view.columns, view.alive, breadth=view.breadth
+    )
 
 
 def _renumbering(snapshot: Snapshot) -> tuple[list[int], "np.ndarray[tuple[int], np.dtype[np.int32]]"]:

@@ -89,7 +89,6 @@ class Engine:
     async def _from_view(self, view: IndexView, query: Query, *, degraded: bool) -> Answer:
         if view.model is not None:
             _check_query(query, view.model)
-        self._writer.note_query(query.vector)
         hits = await self._searches.run(search_view, view, query, self.method)
         return Answer(hits, view.revision, degraded, view.model)
 
@@ -127,19 +126,20 @@ class Engine:
             raise IndexNotReady(state="not following a store")
         return self._follower.ask_for_rebuild()
 
-    async def push(self, changes: Sequence[Change]) -> int:
+    async def push(self, changes: Sequence[Change], *, after_revision: int = 0) -> int:
         """Apply changes that the caller pushes; return the last applied revision.
 
+        Without ``after_revision`` they must have every revision after the last applied one. With it they
+        are what the feed gave after that revision: what is not among them was replaced by later changes.
+
         Raises:
-            ChangeGap: a revision is missing.
+            ChangeGap: a revision is missing, or the changes do not ascend.
             ModelMismatch: the vectors are of another model than the index's.
             DimensionMismatch: the vectors have another length than the index's.
         """
         view = self._board.view
         fresh = [change for change in changes if change.revision > view.revision]
-        for expected, change in enumerate(fresh, start=view.revision + 1):
-            if change.revision != expected:
-                raise ChangeGap(expected=expected, actual=change.revision)
+        _check_order(fresh, applied=view.revision, after_revision=after_revision)
         model = view.model
         for number, change in enumerate(fresh):
             if change.vectors is None or not len(change.vectors):
@@ -149,6 +149,16 @@ class Engine:
         if fresh:
             view = await self._writer.apply(fresh, revision=fresh[-1].revision, model=model)
         return view.revision
+
+
+def _check_order(changes: Sequence[Change], *, applied: int, after_revision: int) -> None:
+    if after_revision > applied:
+        raise ChangeGap(expected=applied + 1, actual=after_revision + 1)
+    expected = applied + 1
+    for change in changes:
+        if change.revision < expected or (not after_revision and change.revision > expected):
+            raise ChangeGap(expected=expected, actual=change.revision)
+        expected = change.revision + 1
 
 
 def _check_query(query: Query, model: Model) -> None:

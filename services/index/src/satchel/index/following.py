@@ -13,6 +13,7 @@ from satchel.runtime.errors import ServiceError
 
 log = logging.getLogger(__name__)
 
+OTHER_STORE = "The store was replaced: it is the database {found}, the index holds {known}."
 REPLACED = "The store was replaced: its newest revision {head} is before the index's {applied}."
 OTHER_MODEL = "The store holds vectors of the model {found}, the index those of {known}."
 TOO_FAR_BEHIND = "The snapshot is {lag} revisions behind the store, more than {limit}."
@@ -57,7 +58,7 @@ class Follower:
                     continue
             except ServiceError as exc:
                 log.warning("index.feed.lost", extra={"reason": exc.reason, "retry_s": retry_s})
-            self._board.is_connected = False
+            self._board.note_connection(is_connected=False)
             await asyncio.sleep(retry_s)
             retry_s = min(2 * retry_s, self._tuning.longest_retry_s)
 
@@ -87,7 +88,7 @@ class Follower:
         async with aclosing(self._feed.watch(self._board.view.revision)) as batches:
             async for batch in batches:
                 useful = True
-                self._board.is_connected = True
+                self._board.note_connection(is_connected=True)
                 self._board.head_revision = batch.head_revision
                 reason = self._reason_to_rebuild(batch)
                 if reason:
@@ -107,6 +108,8 @@ class Follower:
 
     def _reason_to_rebuild(self, batch: FeedBatch) -> str:
         view = self._board.view
+        if _is_other_store(view.store_id, batch.store_id):
+            return OTHER_STORE.format(found=batch.store_id, known=view.store_id)
         if batch.head_revision < view.revision:
             return REPLACED.format(head=batch.head_revision, applied=view.revision)
         if batch.model is not None and view.model is not None and batch.model.sha256 != view.model.sha256:
@@ -124,7 +127,9 @@ class Follower:
     async def _take(self, batch: FeedBatch) -> None:
         if self._target is None:
             self._target = batch.head_revision
-        view = await self._writer.apply(batch.changes, revision=batch.through_revision, model=batch.model)
+        view = await self._writer.apply(
+            batch.changes, revision=batch.through_revision, model=batch.model, store_id=batch.store_id
+        )
         if self._board.is_current:
             return
         if view.revision >= self._target:
@@ -140,8 +145,16 @@ class Follower:
         while True:
             async with aclosing(self._feed.watch(catalog.revision, stop_at_head=True)) as batches:
                 async for batch in batches:
-                    await self._writer.fill(catalog, batch.changes, batch.through_revision, batch.model)
+                    if _is_other_store(catalog.store_id, batch.store_id):
+                        catalog = self._writer.new_catalog()
+                        break
+                    await self._writer.fill(catalog, batch)
                     share = catalog.revision / max(batch.head_revision, 1)
                     self._board.rebuild_progress = min(share, 1.0)
             if await self._writer.replace(catalog, unless_behind=True):
                 return
+
+
+def _is_other_store(known: str, found: str) -> bool:
+    """Return whether two ids are of different databases; an empty one is unknown."""
+    return bool(known and found and known != found)

@@ -1,9 +1,13 @@
 """What a graph of nearest neighbours can do, whoever builds it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from satchel.index.model import FloatMatrix, FloatVector, RowNumbers
+
+CHUNK_ROWS = 64
+"""Rows join a graph in chunks of so many; a graph over whole chunks does not depend on when they came."""
 
 Scored = tuple[FloatVector, RowNumbers]
 """Inner products by descending value, and the rows they belong to; both (found,)."""
@@ -36,3 +40,11 @@ class Graph(Protocol):
     def write(self, path: Path) -> None:
         """Write the graph and its vectors to a file."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredGraph:
+    """A graph, and the least breadth of a walk that finds what is near; see `calibration`."""
+
+    graph: Graph
+    breadth: int

@@ -87,7 +87,7 @@ async def build(
             follower,
             exact=exact or StoreSearch(store_channel),
             searches=searches,
-            method=Method(library, Tuning(ef_search=settings.ef_search)),
+            method=Method(library, Tuning()),
             waits=Waits(revision_s=settings.revision_wait_s),
         )
         await stack.enter_async_context(_running(writer, follower))

@@ -54,12 +54,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FeedBatch:
-    """One response of the change feed; ``through_revision`` is covered by everything up to it."""
+    """One response of the change feed; ``through_revision`` is covered by everything up to it.
+
+    ``store_id`` is the id of the database; empty for unknown.
+    """
 
     changes: tuple[Change, ...]
     head_revision: int
     through_revision: int
     model: Model | None
+    store_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ search answers.
 from dataclasses import dataclass
 
 _BREADTH_PER_WANTED = 3
-_UNMEASURED = 2
 _FIRST_MARGIN = 1.5
 _NEXT_MARGIN = 1.6
 _LEAST_GROWTH = 2
@@ -23,26 +22,23 @@ _GREATEST_GROWTH = 8
 class Tuning:
     """What decides how a partition is searched.
 
-    ``ef_search`` is the least breadth of a walk; ``exact_rows`` the number of allowed rows up to which
-    exact search is always taken.
+    ``exact_rows`` is the number of allowed rows up to which exact search is always taken.
     ``rows_per_breadth`` is the price of one unit of breadth in compared rows: measured 2.4 microseconds
     against 0.07 to 0.18 (384 numbers a row, 100,000 rows, AVX-512), so 13 to 34.
     """
 
-    ef_search: int = 100
     exact_rows: int = 5_000
     rows_per_breadth: int = 20
 
 
-def first_breadth(tuning: Tuning, *, measured: int, wanted: int, allowed: int, total: int) -> int:
+def first_breadth(*, measured: int, wanted: int, allowed: int, total: int) -> int:
     """Return how many neighbours to ask for first: enough if the filter were scattered at random.
 
-    At least what was ``measured`` for the graph (0: not yet, then twice ``ef_search``), and three times
-    what is wanted: the far end of a walk is its least exact part.
+    At least what was ``measured`` for the graph, and three times what is wanted: the far end of a walk is
+    its least exact part.
     """
-    least = measured or _UNMEASURED * tuning.ef_search
     scattered = _FIRST_MARGIN * wanted * total / max(allowed, 1) if allowed < total else wanted
-    return max(least, _BREADTH_PER_WANTED * wanted, int(scattered))
+    return max(measured, _BREADTH_PER_WANTED * wanted, int(scattered))
 
 
 def next_breadth(breadth: int, *, wanted: int, kept: int) -> int:

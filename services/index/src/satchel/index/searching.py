@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import Filter, FloatVector, Hit, Model, Query
@@ -28,9 +27,13 @@ class WingSegment:
 
 @dataclass(frozen=True, slots=True)
 class IndexView:
-    """The whole index at one revision. ``memory_ids`` and ``vocabulary`` may grow, never change."""
+    """The whole index at one revision of the store ``store_id`` (empty for unknown).
+
+    ``memory_ids`` and ``vocabulary`` may grow, never change.
+    """
 
     revision: int
+    store_id: str
     model: Model | None
     projects: Mapping[str, tuple[WingSegment, ...]]
     memory_ids: Sequence[str]
@@ -53,14 +56,8 @@ class Method:
     tuning: Tuning
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Passages by descending score; ``is_complete`` says that no other passage passes the filter."""
-
-    scores: FloatVector
-    memories: NDArray[np.int32]
-    passages: NDArray[np.int32]
-    is_complete: bool
+Found = tuple[float, str, int]
+"""A passage: its score, negated, the id of its memory, and its number there. Sorts as hits are ordered."""
 
 
 def search_view(view: IndexView, query: Query, method: Method) -> tuple[Hit, ...]:
@@ -71,50 +68,80 @@ def search_view(view: IndexView, query: Query, method: Method) -> tuple[Hit, ...
     """
     segments = view.segments(query.filter)
     selected = [(segment, segment.select(query.filter, view.vocabulary)) for segment in segments]
-    wanted = query.top_k + _TIE_MARGIN
-    if any(segment.has_long for segment in segments):
-        wanted *= _PASSAGES_PER_MEMORY
+    has_long = any(segment.has_long for segment in segments)
+    wanted = (query.top_k + _TIE_MARGIN) * (_PASSAGES_PER_MEMORY if has_long else 1)
     while True:
-        found = [nearest(*pair, query.vector, wanted, method) for pair in selected if len(pair[1].rows)]
-        best, floor = _best_per_memory(found)
-        order = sorted(
-            [(-score, view.memory_ids[memory], passage) for memory, (score, passage) in best.items()]
-        )
+        order, floor = _nearest_of_all(selected, query.vector, wanted, method, view.memory_ids)
+        if has_long:
+            order = _best_passages(order)
         # Below the floor, or at it, passages that were not given may hide a better hit or a smaller id.
         if floor == -np.inf or (len(order) >= query.top_k and -order[query.top_k - 1][0] > floor):
             break
         wanted *= 4
-    hits = [Hit(memory_id, -negated, passage) for negated, memory_id, passage in order[: query.top_k]]
-    if query.min_score is not None:
-        hits = [hit for hit in hits if hit.score >= query.min_score]
-    return tuple(hits)
+    least = -np.inf if query.min_score is None else query.min_score
+    return tuple(
+        [
+            Hit(memory_id, -negated, passage)
+            for negated, memory_id, passage in order[: query.top_k]
+            if -negated >= least
+        ]
+    )
+
+
+def _nearest_of_all(
+    selected: Sequence[tuple[SegmentView, Selection]],
+    query: FloatVector,
+    wanted: int,
+    method: Method,
+    memory_ids: Sequence[str],
+) -> tuple[list[Found], float]:
+    """Return the nearest passages of each segment, sorted together, and the floor of the search.
+
+    The floor is the greatest score that a passage which was not given can have; minus infinity if all were.
+    """
+    order: list[Found] = []
+    floor = -np.inf
+    for view, selection in selected:
+        if not len(selection.rows):
+            continue
+        scores, rows = nearest(view, selection, query, wanted, method)
+        negated: list[float] = (-scores.astype(np.float64)).round(_DECIMALS).tolist()
+        names = [memory_ids[number] for number in view.columns.memory[rows].tolist()]
+        order += zip(negated, names, view.columns.passage[rows].tolist(), strict=True)
+        if len(rows) < len(selection.rows):
+            floor = max(floor, -negated[-1])
+    order.sort()
+    return order, floor
+
+
+def _best_passages(order: Sequence[Found]) -> list[Found]:
+    """Return the first passage of each memory."""
+    best: dict[str, Found] = {}
+    for passage in order:
+        best.setdefault(passage[1], passage)
+    return list(best.values())
 
 
 def nearest(
     view: SegmentView, selection: Selection, query: FloatVector, wanted: int, method: Method
-) -> Candidates:
+) -> Scored:
     """Return the ``wanted`` nearest passages of a segment, or fewer if no more pass the filter."""
+    if selection.packed is not None:
+        scores, found = method.library.exact(selection.packed, None, query, wanted)
+        return scores, selection.rows[found]
     parts = list(_parts(view, selection, query, wanted, method))
     if len(parts) == 1:
-        scores, rows = parts[0]
-    else:
-        scores = np.concatenate([part[0] for part in parts])
-        rows = np.concatenate([part[1] for part in parts])
-        order = np.argsort(-scores, kind="stable")[:wanted]
-        scores, rows = scores[order], rows[order]
-    return Candidates(
-        scores, view.columns.memory[rows], view.columns.passage[rows], len(rows) >= len(selection.rows)
-    )
+        return parts[0]
+    scores = np.concatenate([part[0] for part in parts])
+    rows = np.concatenate([part[1] for part in parts])
+    order = np.argsort(-scores, kind="stable")[:wanted]
+    return scores[order], rows[order]
 
 
 def _parts(
     view: SegmentView, selection: Selection, query: FloatVector, wanted: int, method: Method
 ) -> Iterator[Scored]:
     """Search the graph's rows and the rows behind it, each with row numbers of the segment."""
-    if selection.packed is not None:
-        scores, found = method.library.exact(selection.packed, None, query, wanted)
-        yield scores, selection.rows[found]
-        return
     if view.base is not None and selection.base_count:
         yield _walk(
             view.base, view.breadth, selection, query, wanted=wanted, tuning=method.tuning
@@ -137,7 +164,7 @@ def _walk(
     """Walk the graph until enough allowed rows are among the nearest; `None`: exact search is cheaper."""
     allowed = selection.base_count
     wanted = min(wanted, allowed)
-    breadth = first_breadth(tuning, measured=measured, wanted=wanted, allowed=allowed, total=graph.count)
+    breadth = first_breadth(measured=measured, wanted=wanted, allowed=allowed, total=graph.count)
     while not is_exact_cheaper(tuning, breadth=breadth, allowed=allowed):
         scores, rows = graph.search(query, breadth)
         if not selection.everything:
@@ -147,22 +174,3 @@ def _walk(
             return scores[:wanted], rows[:wanted]
         breadth = next_breadth(breadth, wanted=wanted, kept=len(rows))
     return None
-
-
-def _best_per_memory(found: Sequence[Candidates]) -> tuple[dict[int, tuple[float, int]], float]:
-    """Return score and number of each memory's best passage, and the floor of the search.
-
-    The floor is the greatest score that a passage which was not given can have; minus infinity if all were.
-    """
-    best: dict[int, tuple[float, int]] = {}
-    floor = -np.inf
-    for candidates in found:
-        scores: list[float] = candidates.scores.astype(np.float64).round(_DECIMALS).tolist()
-        rows = zip(candidates.memories.tolist(), scores, candidates.passages.tolist(), strict=True)
-        for memory, score, passage in rows:
-            known = best.get(memory)
-            if known is None or score > known[0] or (score == known[0] and passage < known[1]):
-                best[memory] = (score, passage)
-        if not candidates.is_complete:
-            floor = max(floor, scores[-1])
-    return best, floor

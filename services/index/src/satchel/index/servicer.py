@@ -4,10 +4,10 @@ import grpc
 
 from satchel.api.index.v1 import index_service_pb2 as pb
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
-from satchel.index.messages import decode_change, decode_filter, encode_model
 from satchel.index.board import State, Status
 from satchel.index.engine import Engine
 from satchel.index.errors import VectorMalformed
+from satchel.index.messages import decode_change, decode_filter, encode_model
 from satchel.index.model import Answer, Query
 from satchel.index.vectors import unpack_rows
 
@@ -57,7 +57,8 @@ class IndexServicer(rpc.IndexServiceServicer):
     ) -> pb.ApplyChangesResponse:
         """Apply pushed changes."""
         changes = [decode_change(change, f"changes[{i}]") for i, change in enumerate(request.changes)]
-        return pb.ApplyChangesResponse(applied_revision=await self._engine.push(changes))
+        applied = await self._engine.push(changes, after_revision=request.after_revision)
+        return pb.ApplyChangesResponse(applied_revision=applied)
 
 
 def decode_query(request: pb.SearchVectorsRequest) -> Query:

@@ -28,7 +28,7 @@ class IndexSettings:
     )
     ef_search: int = setting(
         100,
-        "Least breadth of a walk (efSearch of HNSW); what queries need is measured from there.",
+        "Least breadth of a walk (efSearch of HNSW); what each graph needs is measured from there.",
         minimum=8,
         maximum=10_000,
     )

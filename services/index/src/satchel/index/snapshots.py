@@ -13,13 +13,16 @@ from satchel.index.errors import SnapshotUnusable
 from satchel.index.graph import Graph
 from satchel.index.model import FloatMatrix, Mask, Model
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raise it with every change of the form; another version is never read, the index is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentImage:
-    """One segment: rows [0, graph.count) lie in the graph, the rest in ``tail``."""
+    """One segment: rows [0, graph.count) lie in the graph, the rest in ``tail``.
+
+    ``breadth`` is the least breadth of a walk of the graph; 0 without one.
+    """
 
     project: str
     wing: str | None
@@ -27,6 +30,7 @@ class SegmentImage:
     tail: FloatMatrix
     columns: Columns
     alive: Mask
+    breadth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,10 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The index as of one revision."""
+    """The index as of one revision of the store ``store_id`` (empty for unknown)."""
 
     revision: int
+    store_id: str
     model: Model | None
     names: Names
     segments: tuple[SegmentImage, ...]
@@ -52,12 +57,13 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class SegmentFiles:
-    """The content files of a segment; ``graph`` is empty without one."""
+    """The content files of a segment; ``graph`` is empty without one, ``breadth`` then 0."""
 
     project: str
     wing: str | None
     rows: str
     graph: str
+    breadth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class Manifest:
     """What makes a set of content files a snapshot."""
 
     revision: int
+    store_id: str
     model: Model | None
     names: str
     segments: tuple[SegmentFiles, ...]

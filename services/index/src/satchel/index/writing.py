@@ -6,26 +6,21 @@ Changes run one after another on one thread; graphs and snapshots on another. Se
 import asyncio
 import logging
 import threading
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
 from satchel.index.board import Board
-from satchel.index.calibration import LEAST_QUERIES, MOST_QUERIES, measure_breadth
 from satchel.index.catalog import Catalog, Job
 from satchel.index.errors import SnapshotUnusable
-from satchel.index.graph import Graph
-from satchel.index.model import Change, FloatVector, Model
+from satchel.index.graph import MeasuredGraph
+from satchel.index.model import Change, FeedBatch, Model
 from satchel.index.ports import SnapshotStore, VectorLibrary
 from satchel.index.searching import IndexView
-from satchel.index.segment import Segment
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.telemetry import span
 
 log = logging.getLogger(__name__)
-
-_QUERIES_PER_MEASURE = 65_536
 
 
 class Publication(Protocol):
@@ -62,9 +57,6 @@ class Writer:
         self._snapshot_every = snapshot_every
         self._quiet_s = quiet_s
         self._is_unsettled = False
-        self._queries: deque[FloatVector] = deque(maxlen=MOST_QUERIES)
-        self._noted = 0
-        self._is_measure_due = False
         self._catalog = Catalog(crossover=crossover)
         self._changed = asyncio.Event()
         self._stopping = threading.Event()
@@ -95,26 +87,30 @@ class Writer:
         await self.load()
         self._board.is_loading = False
         self._board.is_current = True
-        self._board.is_connected = True
+        self._board.note_connection(is_connected=True)
 
     async def apply(
-        self, changes: Sequence[Change], *, revision: int, model: Model | None = None
+        self, changes: Sequence[Change], *, revision: int, model: Model | None = None, store_id: str = ""
     ) -> IndexView:
         """Apply changes; see `Catalog.apply`."""
 
         def step() -> IndexView:
-            return self._catalog.apply(changes, revision=revision, model=model)
+            return self._catalog.apply(changes, revision=revision, model=model, store_id=store_id)
 
         with span("satchel.index.apply", changes=len(changes), revision=revision):
             await self._publish(step)
         self._changed.set()
         return self._board.view
 
-    async def fill(
-        self, catalog: Catalog, changes: Sequence[Change], revision: int, model: Model | None
-    ) -> None:
+    async def fill(self, catalog: Catalog, batch: FeedBatch) -> None:
         """Apply changes to a catalog that is not in use yet."""
-        await self._writes.run(catalog.apply, changes, revision=revision, model=model)
+        await self._writes.run(
+            catalog.apply,
+            batch.changes,
+            revision=batch.through_revision,
+            model=batch.model,
+            store_id=batch.store_id,
+        )
 
     async def replace(self, catalog: Catalog, *, unless_behind: bool = False) -> bool:
         """Put another catalog in the place of the present one; return whether that was done."""
@@ -134,7 +130,6 @@ class Writer:
         while True:
             is_quiet = not await self._is_changed()
             await self.build_graphs(is_quiet=is_quiet)
-            await self.measure_breadths()
             if self._board.view.revision - self._board.snapshot_revision >= self._snapshot_every:
                 await self.save()
 
@@ -158,47 +153,13 @@ class Writer:
             if job is None:
                 return
             with span("satchel.index.build", rows=job.view.count):
-                graph = await self._builds.run(job.run, self._library, self._stopping.is_set)
+                graph = await self._builds.run(
+                    job.run, self._library, self._stopping.is_set, ef_search=self._ef_search
+                )
             await self._publish(partial(self._finish, catalog, job, graph))
 
-    def _finish(self, catalog: Catalog, job: Job, graph: Graph | None) -> IndexView | None:
+    def _finish(self, catalog: Catalog, job: Job, graph: MeasuredGraph | None) -> IndexView | None:
         view = catalog.finish(job, graph)
-        return view if catalog is self._catalog else None
-
-    def note_query(self, query: FloatVector) -> None:
-        """Keep a query, so that the breadth of walks can be measured with what is really asked."""
-        self._queries.append(query)
-        self._noted += 1
-        if self._noted in {LEAST_QUERIES, MOST_QUERIES} or self._noted % _QUERIES_PER_MEASURE == 0:
-            self._is_measure_due = True
-            self._changed.set()
-
-    async def measure_breadths(self) -> None:
-        """Measure the walks of graphs that are new, or all of them after many queries."""
-        if len(self._queries) < LEAST_QUERIES:
-            return
-        catalog = self._catalog
-        anew, self._is_measure_due = self._is_measure_due, False
-        for segment, graph in await self._writes.run(catalog.unmeasured, anew=anew):
-            # After a change of the model, queries of another length may be left.
-            queries = [query for query in self._queries if len(query) == graph.vectors().shape[1]]
-            if len(queries) < LEAST_QUERIES:
-                return
-            with span("satchel.index.measure", rows=graph.count):
-                breadth = await self._builds.run(
-                    measure_breadth,
-                    graph,
-                    queries,
-                    self._library,
-                    ef_search=self._ef_search,
-                    stop=self._stopping.is_set,
-                )
-            if breadth is None:
-                return
-            await self._publish(partial(self._tune, catalog, segment, breadth, graph.count))
-
-    def _tune(self, catalog: Catalog, segment: Segment, breadth: int, count: int) -> IndexView | None:
-        view = catalog.set_breadth(segment, breadth, count)
         return view if catalog is self._catalog else None
 
     async def save(self) -> None:

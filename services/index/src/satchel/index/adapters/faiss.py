@@ -11,13 +11,12 @@ from typing import Any
 import faiss as _faiss
 import numpy as np
 
-from satchel.index.graph import Graph, Scored
+from satchel.index.graph import CHUNK_ROWS, Graph, Scored
 from satchel.index.model import FloatMatrix, FloatVector, RowNumbers
 
 # The package's type stubs leave out most of what is used here.
 faiss: Any = _faiss
 
-_CHUNK_ROWS = 256
 _LINK_BYTES = 4
 _CACHED_WALKS = 64
 
@@ -111,6 +110,10 @@ class FaissLibrary:
 
         A running search is safe, for it is another index that grows. Costs about 0.5 ms a row at 100,000
         rows, and for a moment the memory of the base once more.
+
+        In whichever pieces rows are added, the graph over them is the same, as long as the pieces before
+        the last are whole chunks: FAISS draws levels and an order by chunk, here with the chunk's number as
+        the seed.
         """
         faiss.omp_set_num_threads(1)
         if isinstance(base, FaissGraph):
@@ -118,10 +121,11 @@ class FaissLibrary:
         else:
             index = faiss.IndexHNSWFlat(vectors.shape[1], self._links, faiss.METRIC_INNER_PRODUCT)
             index.hnsw.efConstruction = self._ef_construction
-        for start in range(0, len(vectors), _CHUNK_ROWS):
+        for start in range(0, len(vectors), CHUNK_ROWS):
             if stop():
                 return None
-            index.add(np.ascontiguousarray(vectors[start : start + _CHUNK_ROWS]))
+            index.hnsw.rng = faiss.RandomGenerator(index.ntotal // CHUNK_ROWS)
+            index.add(np.ascontiguousarray(vectors[start : start + CHUNK_ROWS]))
         return FaissGraph(index)
 
     def read(self, path: Path) -> FaissGraph:

@@ -1,7 +1,9 @@
 """Keeps a snapshot in a folder: content files named by their SHA-256, and a manifest that is replaced.
 
-Every file is written under a temporary name, flushed to disk and renamed; the manifest comes last, and
-the folder itself is flushed. So a crash leaves the old snapshot or the new one.
+Every content file is written under a temporary name, flushed to disk and renamed, and then the folder is
+flushed. Only then is the manifest replaced in the same way, and only when the folder is flushed again are
+the files of the old snapshot removed. So a crash, of the process or of the machine, leaves the old
+snapshot or the new one.
 """
 
 import hashlib
@@ -45,9 +47,10 @@ class SnapshotFolder:
         Raises:
             OSError: the disk does not take it; the old snapshot stays.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(self._folder)
         manifest = Manifest(
             revision=snapshot.revision,
+            store_id=snapshot.store_id,
             model=snapshot.model,
             names=self._write(lambda path: _write_bytes(path, encode_names(snapshot.names))),
             segments=tuple(self._write_segment(image) for image in snapshot.segments),
@@ -55,6 +58,8 @@ class SnapshotFolder:
         temporary = self._folder / (_MANIFEST + _TEMPORARY)
         _write_bytes(temporary, encode_manifest(manifest))
         _flush(temporary)
+        # The content must have its names on disk before a manifest tells them.
+        _flush(self._folder)
         temporary.replace(self._folder / _MANIFEST)
         _flush(self._folder)
         self._remove_others(manifest.files())
@@ -77,6 +82,7 @@ class SnapshotFolder:
         try:
             return Snapshot(
                 revision=manifest.revision,
+                store_id=manifest.store_id,
                 model=manifest.model,
                 names=decode_names((self._folder / manifest.names).read_bytes()),
                 segments=tuple(self._read_segment(files) for files in manifest.segments),
@@ -86,7 +92,7 @@ class SnapshotFolder:
 
     def _write_segment(self, image: SegmentImage) -> SegmentFiles:
         rows = self._write(lambda path: _write_arrays(path, image))
-        return SegmentFiles(image.project, image.wing, rows, self._write_graph(image.graph))
+        return SegmentFiles(image.project, image.wing, rows, self._write_graph(image.graph), image.breadth)
 
     def _write_graph(self, graph: Graph | None) -> str:
         """Write a graph, unless it is on disk already: graphs never change."""
@@ -125,12 +131,21 @@ class SnapshotFolder:
         if files.graph:
             graph = self._library.read(self._folder / files.graph)
             self._graph_files[graph] = files.graph
-        return SegmentImage(files.project, files.wing, graph, tail, columns, alive)
+        return SegmentImage(files.project, files.wing, graph, tail, columns, alive, files.breadth)
 
     def _remove_others(self, wanted: set[str]) -> None:
         for path in self._folder.iterdir():
             if path.name not in wanted | {_MANIFEST}:
                 path.unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each with its name on disk."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _flush(folder.parent)
 
 
 def _write_arrays(path: Path, image: SegmentImage) -> None:

@@ -12,8 +12,8 @@ from satchel.api.store.v1 import (
     search_service_pb2,
     search_service_pb2_grpc,
 )
-from satchel.index.messages import decode_change, decode_model, encode_filter
 from satchel.index.errors import DimensionMismatch, VectorMalformed
+from satchel.index.messages import decode_change, decode_model, encode_filter
 from satchel.index.model import Answer, Change, FeedBatch, Hit, Query
 from satchel.runtime.status import from_rpc_error
 
@@ -91,6 +91,7 @@ def _batch(response: change_service_pb2.WatchChangesResponse) -> FeedBatch:
         head_revision=response.head_revision,
         through_revision=response.through_revision,
         model=decode_model(response.model),
+        store_id=response.store_id,
     )
 
 
