@@ -30,6 +30,7 @@ from satchel.index.errors import (
     IndexNotReady,
     ModelMismatch,
     RevisionNotReached,
+    RevisionUnknown,
 )
 from satchel.index.main import Built, build
 from satchel.index.model import Filter, Model, Query
@@ -126,13 +127,14 @@ async def test_revision_beyond_reach_is_answered_by_the_store_or_refused() -> No
     feed = FakeFeed([upsert(1, "a", direction(0))])
     async with running(feed) as built:
         await current(built, 1)
-        with pytest.raises(RevisionNotReached) as caught:
+        with pytest.raises(RevisionUnknown) as caught:
             await built.engine.search(dataclasses.replace(QUERY, min_revision=9))
         feed.head = 9
 
         answer = await built.engine.search(dataclasses.replace(QUERY, min_revision=9))
 
-    assert caught.value.metadata == {"wanted_revision": "9", "applied_revision": "1"}
+    assert caught.value.metadata["field"] == "min_revision"
+    assert caught.value.metadata["limit"] == "at most 1"
     assert (answer.applied_revision, answer.degraded) == (9, True)
 
 

@@ -11,6 +11,7 @@ from satchel.index.errors import (
     IndexNotReady,
     ModelMismatch,
     RevisionNotReached,
+    RevisionUnknown,
 )
 from satchel.index.following import Follower
 from satchel.index.model import Answer, Change, Model, Query
@@ -101,7 +102,7 @@ class Engine:
                 raise
             return await self._without_store(query, exc)
         if answer.applied_revision < query.min_revision:
-            raise RevisionNotReached(wanted=query.min_revision, applied=answer.applied_revision)
+            raise RevisionUnknown(wanted=query.min_revision, newest=answer.applied_revision)
         return answer
 
     async def _without_store(self, query: Query, cause: ServiceError) -> Answer:

@@ -91,6 +91,23 @@ class RevisionNotReached(ServiceError):
         )
 
 
+class RevisionUnknown(ServiceError):
+    """The wanted revision is newer than the newest of the store."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_FIELD_OUT_OF_RANGE"
+
+    def __init__(self, *, wanted: int, newest: int) -> None:
+        remedy = "use a revision that a write returned"
+        super().__init__(
+            f"min_revision must be at most {newest}, the newest revision of the store, not {wanted}: {remedy}.",
+            field="min_revision",
+            limit=f"at most {newest}",
+            actual=wanted,
+            remedy=remedy,
+        )
+
+
 class ChangeGap(ServiceError):
     """Pushed changes do not follow the last applied revision."""
 
