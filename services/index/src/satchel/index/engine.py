@@ -127,7 +127,7 @@ class Engine:
             raise IndexNotReady(state="not following a store")
         return self._follower.ask_for_rebuild()
 
-    async def push(self, changes: Sequence[Change], *, after_revision: int = 0) -> int:
+    async def push(self, changes: Sequence[Change], *, after_revision: int | None = None) -> int:
         """Apply changes that the caller pushes; return the last applied revision.
 
         Without ``after_revision`` they must have every revision after the last applied one. With it they
@@ -152,12 +152,12 @@ class Engine:
         return view.revision
 
 
-def _check_order(changes: Sequence[Change], *, applied: int, after_revision: int) -> None:
-    if after_revision > applied:
+def _check_order(changes: Sequence[Change], *, applied: int, after_revision: int | None) -> None:
+    if after_revision is not None and after_revision > applied:
         raise ChangeGap(expected=applied + 1, actual=after_revision + 1)
     expected = applied + 1
     for change in changes:
-        if change.revision < expected or (not after_revision and change.revision > expected):
+        if change.revision < expected or (after_revision is None and change.revision > expected):
             raise ChangeGap(expected=expected, actual=change.revision)
         expected = change.revision + 1
 

@@ -100,7 +100,7 @@ class RevisionUnknown(ServiceError):
     def __init__(self, *, wanted: int, newest: int) -> None:
         remedy = "use a revision that a write returned"
         super().__init__(
-            f"min_revision must be at most {newest}, the newest revision of the store, not {wanted}: {remedy}.",
+            f"min_revision must be at most {newest}, the store's newest revision, not {wanted}: {remedy}.",
             field="min_revision",
             limit=f"at most {newest}",
             actual=wanted,

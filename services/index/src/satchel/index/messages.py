@@ -6,6 +6,7 @@ from satchel.api.store.v1 import change_service_pb2
 from satchel.api.types.v1 import memory_pb2, model_pb2, scope_pb2
 from satchel.index.model import DELETED, Change, Filter, Model
 from satchel.index.vectors import unpack_changed_rows
+from satchel.runtime.folding import fold
 
 _MICROSECONDS = 1_000_000
 _DEFAULT_PROJECT = "default"
@@ -72,7 +73,7 @@ def decode_filter(message: scope_pb2.MemoryFilter) -> Filter:
         types=tuple(message.types),
         states=tuple(message.states),
         session_ids=tuple(message.session_ids),
-        tags=tuple(message.tags),
+        tags=tuple(sorted({fold(tag) for tag in message.tags})),
         since_us=_microseconds(message.since) if message.HasField("since") else None,
         until_us=_microseconds(message.until) if message.HasField("until") else None,
     )

@@ -57,7 +57,8 @@ class IndexServicer(rpc.IndexServiceServicer):
     ) -> pb.ApplyChangesResponse:
         """Apply pushed changes."""
         changes = [decode_change(change, f"changes[{i}]") for i, change in enumerate(request.changes)]
-        applied = await self._engine.push(changes, after_revision=request.after_revision)
+        after = request.after_revision if request.HasField("after_revision") else None
+        applied = await self._engine.push(changes, after_revision=after)
         return pb.ApplyChangesResponse(applied_revision=applied)
 
 

@@ -348,8 +348,8 @@ class ApplyChangesRequest(_message.Message):
     AFTER_REVISION_FIELD_NUMBER: _builtins.int
     after_revision: _builtins.int
     """Revision that the changes follow, as `WatchChanges` was asked for them: what
-    it left out between this and the last of them is known to be replaced. 0
-    means that nothing was left out.
+    it left out between this and the last of them is known to be replaced.
+    Absent means that nothing was left out.
     """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[_change_service_pb2.Change]:
@@ -359,13 +359,15 @@ class ApplyChangesRequest(_message.Message):
         self,
         *,
         changes: _abc.Iterable[_change_service_pb2.Change] | None = ...,
-        after_revision: _builtins.int = ...,
+        after_revision: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after_revision", b"_after_revision", "after_revision", b"after_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_revision", b"after_revision", "changes", b"changes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_revision", b"_after_revision", "after_revision", b"after_revision", "changes", b"changes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__after_revision: _TypeAlias = _typing.Literal["after_revision"]  # noqa: Y015
+    _WhichOneofArgType__after_revision: _TypeAlias = _typing.Literal["_after_revision", b"_after_revision"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after_revision) -> _WhichOneofReturnType__after_revision | None: ...
 
 Global___ApplyChangesRequest: _TypeAlias = ApplyChangesRequest  # noqa: Y015
 

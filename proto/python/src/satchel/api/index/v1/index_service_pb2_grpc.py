@@ -73,10 +73,11 @@ class IndexServiceServicer:
 
         Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
         (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
-        model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-        `min_revision` was reached in time neither by the index nor by the store;
-        INDEX_NOT_READY (UNAVAILABLE) when
-        not even the store could answer.
+        model is not the index's; FIELD_OUT_OF_RANGE
+        (INVALID_ARGUMENT) when `min_revision` is newer than the store itself;
+        REVISION_NOT_REACHED (UNAVAILABLE) when the index has not applied it and the
+        store does not answer; INDEX_NOT_READY (UNAVAILABLE) when not even the store
+        could answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

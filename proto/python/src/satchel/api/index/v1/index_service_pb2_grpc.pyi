@@ -45,10 +45,11 @@ class IndexServiceStub:
 
     Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
     (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
-    model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-    `min_revision` was reached in time neither by the index nor by the store;
-    INDEX_NOT_READY (UNAVAILABLE) when
-    not even the store could answer.
+    model is not the index's; FIELD_OUT_OF_RANGE
+    (INVALID_ARGUMENT) when `min_revision` is newer than the store itself;
+    REVISION_NOT_REACHED (UNAVAILABLE) when the index has not applied it and the
+    store does not answer; INDEX_NOT_READY (UNAVAILABLE) when not even the store
+    could answer.
     """
     GetIndexStatus: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.GetIndexStatusRequest, _index_service_pb2.GetIndexStatusResponse]
     """Reports what the index holds and how far it has followed the store.
@@ -92,10 +93,11 @@ class IndexServiceAsyncStub(IndexServiceStub):
 
     Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
     (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
-    model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-    `min_revision` was reached in time neither by the index nor by the store;
-    INDEX_NOT_READY (UNAVAILABLE) when
-    not even the store could answer.
+    model is not the index's; FIELD_OUT_OF_RANGE
+    (INVALID_ARGUMENT) when `min_revision` is newer than the store itself;
+    REVISION_NOT_REACHED (UNAVAILABLE) when the index has not applied it and the
+    store does not answer; INDEX_NOT_READY (UNAVAILABLE) when not even the store
+    could answer.
     """
     GetIndexStatus: _aio.UnaryUnaryMultiCallable[_index_service_pb2.GetIndexStatusRequest, _index_service_pb2.GetIndexStatusResponse]  # type: ignore[assignment]
     """Reports what the index holds and how far it has followed the store.
@@ -142,10 +144,11 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: DIMENSION_MISMATCH (INVALID_ARGUMENT); VECTOR_MALFORMED
         (INVALID_ARGUMENT); MODEL_MISMATCH (FAILED_PRECONDITION) when the query's
-        model is not the index's; REVISION_NOT_REACHED (UNAVAILABLE) when
-        `min_revision` was reached in time neither by the index nor by the store;
-        INDEX_NOT_READY (UNAVAILABLE) when
-        not even the store could answer.
+        model is not the index's; FIELD_OUT_OF_RANGE
+        (INVALID_ARGUMENT) when `min_revision` is newer than the store itself;
+        REVISION_NOT_REACHED (UNAVAILABLE) when the index has not applied it and the
+        store does not answer; INDEX_NOT_READY (UNAVAILABLE) when not even the store
+        could answer.
         """
 
     @_abc_1.abstractmethod

@@ -61,7 +61,9 @@ class MemoryFilter(_message.Message):
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Tags that must all be there, at most 32."""
+        """Tags that must all be there, at most 32. They compare without case and
+        without diacritics.
+        """
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
