@@ -249,3 +249,49 @@ async def test_the_feed_names_deletions_and_only_the_newest_change_of_a_memory(t
         (4, gone.id, changes_pb.CHANGE_KIND_DELETE),
     ]
     assert changes[1].state == memory_pb2.MEMORY_STATE_DELETED
+
+
+async def test_an_update_that_changes_nothing_keeps_its_request_id(tmp_path: Path) -> None:
+    request_id = str(uuid.uuid4())
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text", title="T")
+        first = await update(client, stored.id, title="T", request_id=request_id)
+        await update(client, stored.id, title="New")
+        again = await update(client, stored.id, title="T", request_id=request_id)
+        now = await get(client, stored.id)
+        _, reason, _ = await refusal(update(client, stored.id, title="Other", request_id=request_id))
+
+    assert again == first
+    assert now.title == "New"
+    assert reason == "REQUEST_ID_REUSED"
+
+
+async def test_a_core_block_is_no_longer_than_its_limit(tmp_path: Path) -> None:
+    small = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human", limit=10))
+    usual = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human"))
+    async with running_store(tmp_path) as client:
+        stored = await client.store("x" * 10, component=small)
+        await client.store("y" * 5000, component=usual)
+        batch = pb.BatchStoreMemoriesRequest(
+            memories=[
+                pb.StoreMemoryRequest(content="a", wing="w"),
+                pb.StoreMemoryRequest(content="y" * 5001, wing="w", component=usual),
+            ]
+        )
+        refusals = [
+            await refusal(client.store("x" * 11, component=small)),
+            await refusal(client.memories.BatchStoreMemories(batch)),
+            await refusal(update(client, stored.id, content="x" * 11)),
+        ]
+        grown = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human", limit=11))
+        after = await update(client, stored.id, content="x" * 11, component=grown)
+
+    assert {(code, reason) for code, reason, _ in refusals} == {
+        (grpc.StatusCode.INVALID_ARGUMENT, "FIELD_TOO_LONG")
+    }
+    assert [(one["field"], one["limit"], one["actual"]) for _, _, one in refusals] == [
+        ("component.core.limit", "10", "11"),
+        ("memories[1].component.core.limit", "5000", "5001"),
+        ("component.core.limit", "10", "11"),
+    ]
+    assert after.content == "x" * 11

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from contract.store.test_storing import get
+import grpc
+import pytest
+from contract.store.test_storing import get, refusal
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import HealthCheck, given, settings
@@ -135,14 +137,159 @@ async def test_an_export_without_given_tags_and_declared_types_is_told_apart_by_
     assert [unstored(one) for one in again] == [unstored(one) for one in exported]
 
 
-async def test_given_tags_are_bounded_like_all_tags_of_an_import(tmp_path: Path) -> None:
-    memory = memory_pb2.Memory(id=CAUSE, content="x", wing="w", given_tags=["a", "b" * 1001])
+@pytest.mark.parametrize(
+    ("record", "reason", "metadata"),
+    [
+        (
+            memory_pb2.Memory(id=CAUSE, content="x", wing="w", given_tags=["a", "b" * 101]),
+            "FIELD_TOO_LONG",
+            {"field": "memory.given_tags[1]", "limit": "100", "actual": "101"},
+        ),
+        (
+            memory_pb2.Memory(id=CAUSE, content="x", wing="w", given_tags=["a\0"]),
+            "FIELD_INVALID_CHARACTER",
+            {"field": "memory.given_tags[0]"},
+        ),
+        (
+            memory_pb2.Memory(id=CAUSE, content="x", wing="w", tags=[f"t{n}" for n in range(65)]),
+            "TOO_MANY_ITEMS",
+            {"field": "memory.tags", "limit": "64", "actual": "65"},
+        ),
+        (
+            memory_pb2.Memory(id=CAUSE, content="x", wing="w", version=-1),
+            "FIELD_OUT_OF_RANGE",
+            {"field": "memory.version", "actual": "-1"},
+        ),
+        (
+            pb.StoreMemoryRequest(content="x" * 65_537, wing="w"),
+            "FIELD_TOO_LONG",
+            {"field": "new_memory.content", "limit": "65536", "actual": "65537"},
+        ),
+        (pb.StoreMemoryRequest(wing="w"), "FIELD_REQUIRED", {"field": "new_memory.content"}),
+    ],
+)
+async def test_a_refused_record_names_its_field_its_limit_and_what_was_sent(
+    tmp_path: Path,
+    record: memory_pb2.Memory | pb.StoreMemoryRequest,
+    reason: str,
+    metadata: dict[str, str],
+) -> None:
     async with running_store(tmp_path) as client:
-        answers = await import_all(client, [memory])
+        answers = await import_all(client, [record])
 
     error = from_rpc_status(answers[0].error)
     assert error is not None
-    assert error.metadata["field"] == "memory.given_tags[1]"
+    assert error.reason == f"ERROR_REASON_{reason}"
+    assert metadata.items() <= error.metadata.items()
+    assert error.message.startswith(metadata["field"])
+
+
+async def test_a_record_without_any_memory_is_answered(tmp_path: Path) -> None:
+    async def requests() -> AsyncIterator[pb.ImportMemoriesRequest]:
+        yield pb.ImportMemoriesRequest(sequence=3)
+
+    async with running_store(tmp_path) as client:
+        answers = [one async for one in client.memories.ImportMemories(requests())]
+
+    error = from_rpc_status(answers[0].error)
+    assert error is not None
+    assert (answers[0].sequence, error.reason) == (3, "ERROR_REASON_FIELD_REQUIRED")
+
+
+async def test_equal_texts_of_one_moment_are_two_memories_under_two_ids(tmp_path: Path) -> None:
+    at = Timestamp(seconds=1)
+    turns = [
+        memory_pb2.Memory(id=one, content="yes", wing="w", session_id="s", occurred_at=at)
+        for one in (CAUSE, EFFECT)
+    ]
+    async with running_store(tmp_path) as client:
+        first = await import_all(client, turns)
+        again = await import_all(client, turns)
+        exported = await export(client)
+
+    assert [(one.stored.id, one.stored.duplicate) for one in first] == [(CAUSE, False), (EFFECT, False)]
+    assert [(one.stored.id, one.stored.duplicate) for one in again] == [(CAUSE, True), (EFFECT, True)]
+    assert len(exported) == 2
+
+
+async def test_a_memory_with_more_links_than_a_new_one_may_have_imports_back(tmp_path: Path) -> None:
+    async with running_store(tmp_path, name="a.db") as first:
+        hub = await first.store("hub")
+        link = memory_pb2.CausalLink(memory_id=hub.id, relation=memory_pb2.CAUSAL_RELATION_BECAUSE)
+        await import_all(
+            first,
+            (pb.StoreMemoryRequest(content=f"t {n}", wing="w", causal_links=[link]) for n in range(1003)),
+        )
+        exported = await export(first)
+    async with running_store(tmp_path, name="b.db") as second:
+        answers = await import_all(second, exported)
+        again = await export(second)
+        status = await second.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert all(one.HasField("stored") for one in answers)
+    assert len(exported[0].causal_links) == 1000
+    assert status.stats.causal_edge_count == 1003
+    assert [unstored(one) for one in again] == [unstored(one) for one in exported]
+
+
+async def test_what_has_just_the_greatest_size_imports_back(tmp_path: Path) -> None:
+    metadata, metrics = Struct(), Struct()
+    metrics.update({"m": "x" * 9_900})
+    metadata.update({"k": "y" * 55_600})
+    address = f"https://example.com/{'a' * 300}"
+    request = pb.StoreMemoryRequest(
+        content=f"We use {address} here.",
+        wing="w",
+        metadata=metadata,
+        metrics=metrics,
+        tags=["\u0130" * 100, *(f"tag {n}" for n in range(31))],
+    )
+    async with running_store(tmp_path, name="a.db") as first:
+        stored = await import_all(first, [request])
+        exported = await export(first)
+    async with running_store(tmp_path, name="b.db") as second:
+        answers = await import_all(second, exported)
+
+    assert stored[0].HasField("stored")
+    assert answers[0].HasField("stored")
+    assert exported[0].metadata.fields["metrics"].struct_value == metrics
+
+
+async def test_metadata_and_metrics_that_are_too_large_together_are_refused(tmp_path: Path) -> None:
+    metadata, metrics = Struct(), Struct()
+    metrics.update({"m": "x" * 9_900})
+    metadata.update({"k": "y" * 60_000})
+    async with running_store(tmp_path) as client:
+        code, reason, details = await refusal(client.store("x", metadata=metadata, metrics=metrics))
+
+    assert (code, reason) == (grpc.StatusCode.INVALID_ARGUMENT, "FIELD_TOO_LONG")
+    assert (details["field"], details["limit"]) == ("metadata", "65536")
+
+
+async def test_every_project_is_exported_where_that_is_asked_for(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        ids = [
+            (await client.store(f"text {number}", project=project)).id
+            for number, project in enumerate(["b", "default", "a", "b"])
+        ]
+        exported = await export(client, all_projects=True)
+        code, reason, metadata = await refusal(export(client, all_projects=True, project="a"))
+
+    assert [one.id for one in exported] == ids
+    assert [one.project for one in exported] == ["b", "default", "a", "b"]
+    assert (code, reason) == (grpc.StatusCode.INVALID_ARGUMENT, "FIELDS_CONFLICT")
+    assert metadata["field"] == "project"
+
+
+async def test_an_export_comes_in_messages_of_bounded_size(tmp_path: Path) -> None:
+    async with running_store(tmp_path, message_bytes=40_000) as client:
+        ids = [(await client.store(f"{number} " + "x" * 9_000)).id for number in range(10)]
+        large = await client.store("é" * 60_000)
+        responses = [one async for one in client.memories.ExportMemories(pb.ExportMemoriesRequest())]
+
+    assert [one.id for response in responses for one in response.memories] == [*ids, large.id]
+    assert [len(response.memories) for response in responses] == [0, 3, 3, 3, 1, 1]
+    assert all(response.ByteSize() <= 40_000 for response in responses[:-1])
 
 
 async def test_every_record_is_answered_in_order_beyond_any_page(tmp_path: Path) -> None:
@@ -208,7 +355,7 @@ async def test_a_bad_record_is_answered_and_the_stream_goes_on(tmp_path: Path) -
         "PATH_TAKEN",
         "FIELD_PATTERN_MISMATCH",
         "FIELD_BLANK",
-        "FIELD_PATTERN_MISMATCH",
+        "FIELD_REQUIRED",
         "FIELD_OUT_OF_RANGE",
         "FIELD_OUT_OF_RANGE",
     ]

@@ -1,15 +1,18 @@
 """What is promised when the embedder is down, slow, picky or another one."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from contract.store.test_storing import get
-from unit.store.fakes import OTHER_MODEL, Client, FakeEmbedder, running_store, vector
+from unit.store.fakes import MODEL, OTHER_MODEL, Client, FakeEmbedder, running_store, vector
 
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.api.types.v1 import memory_pb2
+from satchel.store.engine.embedding import embed_or_none
+from satchel.store.model import Passages
 
 PENDING = memory_pb2.EMBEDDING_STATE_PENDING
 EMBEDDED = memory_pb2.EMBEDDING_STATE_EMBEDDED
@@ -111,3 +114,55 @@ async def test_vectors_of_two_models_are_never_mixed(tmp_path: Path) -> None:
     assert (second.embedding, third.embedding) == (PENDING, EMBEDDED)
     assert (status.model.sha256, status.stats.pending_embedding_count) == ("a" * 64, 1)
     assert after.model.sha256 == "b" * 64
+
+
+async def test_writes_under_a_refused_model_do_not_embed_all_that_waits_again(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        await client.store("elephants")
+    embedder = FakeEmbedder()
+    embedder.model = OTHER_MODEL
+    async with running_store(tmp_path, embedder=embedder) as client:
+        for number in range(30):
+            await client.store(f"text {number}")
+            await until_idle(client)
+        status = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert status.stats.pending_embedding_count == 30
+    assert len(embedder.texts) == 30
+
+
+async def test_what_a_refused_model_left_waiting_is_embedded_once_a_model_is_accepted(tmp_path: Path) -> None:
+    embedder = FakeEmbedder()
+    async with running_store(tmp_path, embedder=embedder) as client:
+        await client.store("elephants")
+        embedder.model = OTHER_MODEL
+        stored = [await client.store(f"text {number}") for number in range(3)]
+        embedder.model = MODEL
+        await client.store("giraffes")
+        for one in stored:
+            await until_embedded(client, one.id, 0)
+
+
+async def until_idle(client: Client) -> None:
+    """Let the tasks that are ready run to where they wait for the database, and the database answer."""
+    for _ in range(3):
+        await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+
+async def test_a_caller_waits_for_the_embedder_once_however_many_tries_it_needs() -> None:
+    class Picky(FakeEmbedder):
+        def __init__(self) -> None:
+            super().__init__()
+            self.timeouts: list[float] = []
+
+        async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
+            self.timeouts.append(timeout_s)
+            return await super().embed(texts, timeout_s=timeout_s)
+
+    embedder = Picky()
+    embedder.refused = "poison"
+    found = await embed_or_none(embedder, ["poison", "fine", "good"], 10.0)
+
+    assert [one is None for one in found] == [True, False, False]
+    assert embedder.timeouts == sorted(set(embedder.timeouts), reverse=True)
+    assert len(embedder.timeouts) == 4

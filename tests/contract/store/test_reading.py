@@ -1,6 +1,7 @@
 """What reads, lists, the status and the change feed promise."""
 
 import asyncio
+import uuid
 from pathlib import Path
 
 import grpc
@@ -166,7 +167,7 @@ async def test_the_status_counts_what_is_there(tmp_path: Path) -> None:
         after = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
 
     assert not empty.HasField("model")
-    assert (empty.head_revision, empty.schema_version) == (0, 1)
+    assert (empty.head_revision, empty.schema_version) == (0, 2)
     assert (every.stats.verbatim_count, every.stats.embedding_count) == (4, 5)
     assert dict(every.stats.type_counts) == {"session_note": 3, "fact": 1}
     assert list(every.stats.active_wings) == ["b", "a"]
@@ -212,3 +213,114 @@ async def test_the_feed_comes_in_batches_that_cover_everything(tmp_path: Path) -
     assert all(not one.vectors for batch in batches for one in batch.changes)
     assert [one.revision for batch in filtered for one in batch.changes] == [2, 4]
     assert filtered[-1].through_revision == 5
+
+
+async def test_the_feed_is_cut_by_size_and_still_covers_everything(tmp_path: Path) -> None:
+    text = "\n\n".join(f"word{n}" for n in range(200))  # 200 passages of 32 bytes
+    async with running_store(tmp_path, message_bytes=20_000) as client:
+        ids = [(await client.store(f"{number}\n\n{text}")).id for number in range(5)]
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=ids.pop(1)))
+        ids += [(await client.store("last")).id]
+        request = changes_pb.WatchChangesRequest(include_vectors=True, stop_at_head=True)
+        batches = [batch async for batch in client.changes.WatchChanges(request)]
+        bare = changes_pb.WatchChangesRequest(stop_at_head=True)
+        light = [batch async for batch in client.changes.WatchChanges(bare)]
+
+    found = [one.revision for batch in batches for one in batch.changes]
+    assert found == [1, 3, 4, 5, 6, 7]
+    assert len(batches) > 2
+    assert all(batch.ByteSize() <= 20_000 for batch in batches)
+    assert [batch.through_revision for batch in batches] == [batch.changes[-1].revision for batch in batches]
+    assert [one.revision for batch in light for one in batch.changes] == found
+
+
+async def test_the_feed_names_the_database_also_after_a_restart(tmp_path: Path) -> None:
+    names = []
+    for name in ("a.db", "a.db", "b.db"):
+        async with running_store(tmp_path, name=name) as client:
+            request = changes_pb.WatchChangesRequest(stop_at_head=True)
+            names += [batch.store_id async for batch in client.changes.WatchChanges(request)]
+
+    assert names[0] == names[1] != names[2]
+    assert [uuid.UUID(name).version for name in names] == [4, 4, 4]
+
+
+async def test_the_feed_sends_tags_as_they_are_compared(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        await client.store(
+            "x", type=memory_pb2.MEMORY_TYPE_FACT, tags=["Café  Noir", "STRASSE", "straße", "ﬁne"]
+        )
+        request = changes_pb.WatchChangesRequest(stop_at_head=True)
+        changes = [one async for batch in client.changes.WatchChanges(request) for one in batch.changes]
+
+    assert list(changes[0].tags) == sorted(set(changes[0].tags))
+    assert {"cafe noir", "fine", "strasse"} < set(changes[0].tags)
+    assert all(tag.isascii() for tag in changes[0].tags)
+
+
+async def test_a_page_of_large_memories_is_shorter_and_the_listing_complete(tmp_path: Path) -> None:
+    async with running_store(tmp_path, message_bytes=40_000) as client:
+        ids = [(await client.store(f"{number} " + "x" * 9_000)).id for number in range(7)]
+        seen, sizes, place = list[str](), list[int](), ""
+        while True:
+            request = pb.ListMemoriesRequest(page_size=5, page_token=place)
+            page = await client.memories.ListMemories(request)
+            seen += [one.id for one in page.memories]
+            sizes.append(len(page.memories))
+            if not (place := page.next_page_token):
+                break
+
+    assert seen == ids[::-1]
+    assert sizes == [3, 3, 1]
+
+
+async def test_ids_whose_memories_do_not_fit_are_left_for_another_call(tmp_path: Path) -> None:
+    missing = str(uuid.uuid4())
+    async with running_store(tmp_path, message_bytes=10_000) as client:
+        ids = [(await client.store(f"{number} " + "x" * 9_000)).id for number in range(7)]
+        wanted = [*ids[:3], missing, *ids[3:]]
+        answers, left = list[pb.BatchGetMemoriesResponse](), wanted
+        while left:
+            answers.append(await client.memories.BatchGetMemories(pb.BatchGetMemoriesRequest(ids=left)))
+            left = list(answers[-1].remaining_ids)
+
+    assert [one.id for answer in answers for one in answer.memories] == ids
+    assert [one for answer in answers for one in answer.missing_ids] == [missing]
+    assert len(answers) > 1
+    assert all(answer.ByteSize() <= 40_000 for answer in answers)
+
+
+async def test_neighbours_and_vectors_count_too_but_one_memory_always_comes(tmp_path: Path) -> None:
+    text = "\n\n".join(f"word{n}" for n in range(400))  # 400 passages of 32 bytes
+    async with running_store(tmp_path, message_bytes=2_000) as client:
+        ids = [(await client.store(f"{n}\n\n{text}", session_id="s")).id for n in range(6)]
+        request = pb.BatchGetMemoriesRequest(ids=ids[:4], include_vectors=True, neighbor_count=1)
+        found = await client.memories.BatchGetMemories(request)
+
+    assert [one.id for one in found.memories] == ids[:1]
+    assert [one.id for one in found.neighbors] == ids[1:2]
+    assert list(found.remaining_ids) == ids[1:4]
+
+
+async def test_the_view_of_a_recall_holds_no_secret(tmp_path: Path) -> None:
+    component = memory_pb2.Component(vault=memory_pb2.VaultComponent(caption="the door's code"))
+    async with running_store(tmp_path) as client:
+        stored = await client.store("hunter2 hunter2", title="Door", component=component, session_id="s")
+        other = await client.store("open", session_id="s")
+        whole = await client.memories.BatchGetMemories(pb.BatchGetMemoriesRequest(ids=[stored.id]))
+        request = pb.BatchGetMemoriesRequest(
+            ids=[other.id], view=pb.MEMORY_VIEW_RECALL, neighbor_count=1, include_vectors=True
+        )
+        near = await client.memories.BatchGetMemories(request)
+
+    secret = near.neighbors[0]
+    assert whole.memories[0].content == "hunter2 hunter2"
+    assert (secret.content, secret.title, secret.token_count, secret.token_costs.verbatim) == (
+        "",
+        "Door",
+        0,
+        0,
+    )
+    assert secret.token_costs.header == whole.memories[0].token_costs.header
+    assert b"hunter2" not in near.SerializeToString()
+    assert near.memories[0].content == "open"

@@ -25,12 +25,13 @@ class Embedder(rpc.EmbedderServiceServicer):
         self.failure = failure
         self.drop_row = drop_row
         self.requests: list[pb.EmbedTextsRequest] = []
+        self.timeouts: list[float] = []
 
     async def EmbedTexts(  # noqa: N802  # the contract's name
         self, request: pb.EmbedTextsRequest, context: grpc.aio.ServicerContext[object, object]
     ) -> pb.EmbedTextsResponse:
-        del context
         self.requests.append(request)
+        self.timeouts.append(context.time_remaining())
         if self.failure is not None:
             raise self.failure
         spans = [
@@ -75,6 +76,18 @@ async def test_more_texts_than_a_request_holds_go_in_several() -> None:
 
     assert len(found) == 600
     assert [len(request.texts) for request in servicer.requests] == [256, 256, 88]
+
+
+async def test_several_requests_share_the_time_of_one_call() -> None:
+    servicer = Embedder()
+    server = InProcessServer(interceptors=default_chain())
+    rpc.add_EmbedderServiceServicer_to_server(servicer, server)
+    moments = iter([0.0, 0.0, 200.0, 290.0])  # the start, then before each request
+
+    client = RemoteEmbedder(InProcessChannel(server), clock=lambda: next(moments))
+    await client.embed(["1"] * 600, timeout_s=300)
+
+    assert servicer.timeouts == pytest.approx([300, 100, 10], abs=5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from unit.store.fakes import Client, running_store, vector
 
 from satchel.api.store.v1 import search_service_pb2 as pb
+from satchel.api.store.v1.memory_service_pb2 import DeleteMemoryRequest, UpdateMemoryRequest
 from satchel.api.types.v1 import memory_pb2, scope_pb2
 
 
@@ -235,3 +236,27 @@ async def test_an_empty_store_finds_nothing(tmp_path: Path) -> None:
 
     assert (list(words.hits), list(words.tag_hits), list(near.hits)) == ([], [], [])
     assert not near.HasField("model")
+
+
+async def test_a_restart_changes_no_score(tmp_path: Path) -> None:
+    async def scores(client: Client) -> list[tuple[str, float]]:
+        found = await search(client, "common rare topic 7 late", top_k=60)
+        return [(hit.memory_id, hit.score) for hit in found.hits]
+
+    before, after = [], []
+    for step in range(4):
+        async with running_store(tmp_path, search_entries=30) as client:
+            after.append(await scores(client))
+            for number in range(7):
+                kind = "rare" if number % 3 == step % 3 else "common"
+                stored = await client.store(f"{kind} topic {number} of step {step}")
+                await scores(client)
+            if step == 2:
+                await client.memories.DeleteMemory(DeleteMemoryRequest(id=stored.id))
+                late = await client.store("late rare topic")
+                await scores(client)
+                await client.memories.UpdateMemory(UpdateMemoryRequest(id=late.id, content="late common"))
+            before.append(await scores(client))
+
+    assert before[:-1] == after[1:]
+    assert len(before[-1]) > 20

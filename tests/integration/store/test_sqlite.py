@@ -13,11 +13,13 @@ from contract.store.test_storing import refusal
 from unit.store.fakes import Client, FakeEmbedder, running_store
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.runtime.errors import Overloaded
 from satchel.store.adapters.sqlite import feed, reading
 from satchel.store.adapters.sqlite.group_commit import write_group
 from satchel.store.adapters.sqlite.migrations import Migration, migrate, packaged
 from satchel.store.adapters.sqlite.store import SqliteStore
+from satchel.store.adapters.sqlite.sweeping import is_due
 from satchel.store.errors import StoreUnavailable
 from satchel.store.scope import Scope
 
@@ -146,9 +148,9 @@ async def test_a_full_queue_of_writes_is_an_error_and_not_a_longer_queue(tmp_pat
 async def test_too_many_exports_at_once_are_refused(tmp_path: Path) -> None:
     async with running_store(tmp_path, max_exports=1) as client:
         store = sqlite_store(client)
-        async with store.export(Scope()):
+        async with store.export(Scope(), max_bytes=1 << 20):
             with pytest.raises(Overloaded):
-                async with store.export(Scope()):
+                async with store.export(Scope(), max_bytes=1 << 20):
                     raise AssertionError("The second export began.")
 
 
@@ -248,3 +250,126 @@ def test_hot_statements_read_no_table_from_end_to_end(sql: str, parameters: tupl
     scans = [step for step in plan if step.startswith("SCAN") and "VIRTUAL" not in step and "(" not in step]
     assert scans == []
     assert not any("AUTOMATIC" in step for step in plan)
+
+
+async def test_deleted_and_replaced_words_leave_the_file_with_the_next_sweep(tmp_path: Path) -> None:
+    words = [b"quokkaword", b"wombatword"]
+    async with running_store(tmp_path) as client:
+        for number in range(40):
+            await client.store(f"filler {number}")
+            if number % 2:
+                continue
+            gone = await client.store(f"the quokkaword {number}")
+            await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=gone.id))
+        changed = await client.store("the wombatword")
+        await update(client, changed.id, content="nothing of it", path="p")
+        await sqlite_store(client)._sweeper.sweep()
+        left = [(tmp_path / f"store.db{suffix}").read_bytes() for suffix in ("", "-wal")]
+    raw = check(tmp_path / "store.db")
+    versions = raw.execute("SELECT count(*) FROM versions WHERE snapshot LIKE '%wombatword%'").fetchone()[0]
+    raw.close()
+
+    assert not any(words[0] in data for data in left)
+    assert versions == 1  # kept on purpose: the replaced version
+
+
+async def test_a_store_that_closes_soon_after_a_deletion_sweeps_before(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        gone = await client.store("the quokkaword")
+        await client.store("another")
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=gone.id))
+
+    assert b"quokkaword" not in (tmp_path / "store.db").read_bytes()
+
+
+async def test_a_sweep_comes_by_itself_after_a_while(tmp_path: Path) -> None:
+    async with running_store(tmp_path, sweep_after_s=0.01) as client, asyncio.timeout(10):
+        gone = await client.store("the quokkaword")
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=gone.id))
+        readers = sqlite_store(client)._readers
+        while await readers.run(is_due):
+            pass
+
+
+async def test_where_nothing_can_be_written_memories_are_still_read(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        stored = await client.store("whales")
+    (tmp_path / "store.db-shm").mkdir()  # as on a full disk: no place for the index of the log
+    async with running_store(tmp_path) as client:
+        found = await client.memories.GetMemory(pb.GetMemoryRequest(id=stored.id))
+        exported = [one async for one in client.memories.ExportMemories(pb.ExportMemoriesRequest())]
+        words = await client.search.SearchText(search_pb.SearchTextRequest(query="whale"))
+        status = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await client.store("more")
+
+    assert found.memory.content == "whales"
+    assert exported[0].total_count == status.stats.verbatim_count == 1
+    assert [hit.memory_id for hit in words.hits] == [stored.id]
+    assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert "can only be read" in str(caught.value.details())
+
+
+async def test_a_damaged_file_is_called_so_without_a_traceback_for_each_call(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running_store(tmp_path) as client:
+        for number in range(50):
+            await client.store(f"text {number} " + "x" * 2_000)
+    path = tmp_path / "store.db"
+    data = bytearray(path.read_bytes())
+    data[8192:] = b"\xa5" * (len(data) - 8192)
+    path.write_bytes(data)
+    with pytest.raises(StoreUnavailable, match="damaged: run 'satchel doctor'") as caught:
+        async with running_store(tmp_path, mmap_mib=0) as client:
+            raise AssertionError("The store opened.")
+
+    assert caught.value.retry_after_s is None
+    assert [record.exc_info for record in caplog.records if record.message == "store.sqlite_failed"] == [None]
+
+
+async def test_a_damage_that_is_met_later_is_called_so_too(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text")
+    raw = sqlite3.connect(path)
+    root, size = raw.execute(
+        "SELECT s.rootpage, p.page_size FROM sqlite_master s, pragma_page_size p WHERE s.name = 'documents'"
+    ).fetchone()
+    raw.close()
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * size : root * size] = b"\xa5" * size
+    path.write_bytes(data)
+    async with running_store(tmp_path, mmap_mib=0) as client:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await client.memories.GetMemory(pb.GetMemoryRequest(id=stored.id))
+
+    assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert "damaged: run 'satchel doctor'" in str(caught.value.details())
+
+
+async def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    raw = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    migrate(raw, NOW, packaged()[:1])
+    raw.close()
+    async with running_store(tmp_path) as client:
+        stored = await client.store("text")
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=stored.id))
+    check(tmp_path / "store.db").close()
+
+
+async def test_a_sweep_that_a_reader_holds_up_is_due_again(tmp_path: Path) -> None:
+    async with running_store(tmp_path) as client:
+        gone = await client.store("the quokkaword")
+        store = sqlite_store(client)
+        async with store.export(Scope(), max_bytes=1 << 20) as export:
+            await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=gone.id))
+            await store._sweeper.sweep()
+            is_due_again = store._sweeper._due.is_set()
+            seen = [one.content async for batch in export.batches for one in batch]
+        await store._sweeper.sweep()
+        left = [(tmp_path / f"store.db{suffix}").read_bytes() for suffix in ("", "-wal")]
+
+    assert is_due_again
+    assert seen == ["the quokkaword"]
+    assert not any(b"quokkaword" in data for data in left)

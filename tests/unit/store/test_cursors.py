@@ -1,8 +1,10 @@
+import base64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.store.cursors import decode_token, encode_token
+from satchel.store.cursors import _seal, decode_token, encode_token
 from satchel.store.errors import PageTokenMismatch
 from satchel.store.scope import Place
 
@@ -39,3 +41,12 @@ def test_a_damaged_token_is_refused(place: Place, data: st.DataObject) -> None:
 def test_anything_that_is_no_token_is_refused(text: str) -> None:
     with pytest.raises(PageTokenMismatch):
         decode_token(text, b"list")
+
+
+@given(st.sampled_from([b"[1,2]", b"1", b'[1,"a","b"]', b"[1,2,3]", b'[1,true,"b"]', b"{", b"\xff",
+                        b'[2,1,"b"]', b'[1,9223372036854775808,"b"]', b"[" * 600]))  # fmt: skip
+def test_a_forged_token_with_the_right_checksum_is_refused(payload: bytes) -> None:
+    token = base64.urlsafe_b64encode(_seal(payload, b"list") + payload).decode().rstrip("=")
+
+    with pytest.raises(PageTokenMismatch):
+        decode_token(token, b"list")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from satchel.runtime.folding import fold
 from satchel.store.extraction import Fingerprint, extract
-from satchel.store.tokenising import fold
 from satchel.store.words import QueryTerm, encode, index_text, query_terms, tags, terms
 
 

@@ -14,6 +14,7 @@ from satchel.store.scope import Place
 
 _VERSION = 1
 _DIGEST_BYTES = 8
+_LARGEST = 2**63 - 1  # of what the database compares
 
 
 def encode_token(place: Place, arguments: bytes) -> str:
@@ -35,8 +36,17 @@ def decode_token(token: str, arguments: bytes) -> Place:
     seal, payload = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
     if seal != _seal(payload, arguments):
         raise PageTokenMismatch
-    version, created_at, memory_id = json.loads(payload)
-    if version != _VERSION:
+    return _place(payload)
+
+
+def _place(payload: bytes) -> Place:
+    """Read a payload, which anybody can forge: the checksum is no signature."""
+    try:
+        version, created_at, memory_id = json.loads(payload)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise PageTokenMismatch from error
+    is_place = type(created_at) is int and abs(created_at) <= _LARGEST and isinstance(memory_id, str)
+    if version != _VERSION or not is_place:
         raise PageTokenMismatch
     return Place(created_at, memory_id)
 

@@ -11,6 +11,8 @@ ServiceError
 
 # ruff: noqa: N818  # the names say what happened; the base class says that it is an error
 
+from typing import Self
+
 from satchel.runtime.errors import Code, ServiceError
 
 
@@ -175,13 +177,38 @@ class ModelMismatch(ServiceError):
 
 
 class StoreUnavailable(ServiceError):
-    """The database could not be read or written; the cause is in the service's log."""
+    """The database could not be read or written; the cause is in the service's log.
+
+    ``retry_after_s`` is `None` where a retry will not help.
+    """
 
     code = Code.UNAVAILABLE
     reason = "ERROR_REASON_STORE_UNAVAILABLE"
 
-    def __init__(self, message: str = "The database cannot be read or written. Retry shortly.") -> None:
-        super().__init__(message, retry_after_s=1.0)
+    def __init__(
+        self,
+        message: str = "The database cannot be read or written. Retry shortly.",
+        *,
+        retry_after_s: float | None = 1.0,
+    ) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+
+    @classmethod
+    def damaged(cls) -> Self:
+        """Make the error for a file that holds no whole database."""
+        return cls(
+            "The database is damaged: run 'satchel doctor' to see what is wrong and what to do.",
+            retry_after_s=None,
+        )
+
+    @classmethod
+    def read_only(cls) -> Self:
+        """Make the error for a file that cannot be written."""
+        return cls(
+            "The database can only be read: its disk was full when it was opened, or its folder or file is "
+            "read-only. Free disk space or allow writing, then start Satchel again.",
+            retry_after_s=None,
+        )
 
 
 class StoreFull(ServiceError):

@@ -38,6 +38,7 @@ def open_store(settings: StoreSettings, *, now: int) -> AbstractAsyncContextMana
                 search_entries=settings.search_entries,
                 versions_kept=settings.versions_kept,
                 max_exports=settings.max_exports,
+                sweep_after_s=settings.sweep_after_s,
             )
         case other:
             raise StoreUnavailable(

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import grpc
 
 from satchel.api.store.v1 import change_service_pb2_grpc, memory_service_pb2_grpc, search_service_pb2_grpc
+from satchel.runtime.background import running
 from satchel.runtime.channels import open_channel
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
 from satchel.store.adapters.embedder import RemoteEmbedder
-from satchel.store.background import running
 from satchel.store.engine.embedding import PendingEmbedder
 from satchel.store.engine.following import Following
 from satchel.store.engine.importing import Importing
@@ -104,7 +104,13 @@ async def build(
             timeout_s=settings.import_timeout_s,
         )
         await stack.enter_async_context(running(pending.run()))
-        yield Built(writing, importing, Reading(store), Following(store), store)
+        yield Built(
+            writing,
+            importing,
+            Reading(store, message_bytes=settings.message_bytes),
+            Following(store, message_bytes=settings.message_bytes),
+            store,
+        )
 
 
 def run() -> None:

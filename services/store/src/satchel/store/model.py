@@ -251,17 +251,32 @@ class StoredVectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Memories by id: in the order of the ids, the ids without a memory, neighbours and vectors."""
+    """Memories by id: in the order of the ids, the ids without a memory, neighbours and vectors.
+
+    ``remaining`` are the ids that were not looked at because the others filled the answer.
+    """
 
     memories: tuple[Memory, ...]
     missing: tuple[str, ...]
     neighbors: tuple[Memory, ...]
     vectors: tuple[StoredVectors, ...]
     dimension: int
+    remaining: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some memories of a listing in its order, and whether more follow."""
+
+    memories: tuple[Memory, ...]
+    has_more: bool
 
 
 class Change(NamedTuple):
-    """The newest change of one memory; of a deleted one only ids, state and times are known."""
+    """The newest change of one memory; of a deleted one only ids, state and times are known.
+
+    ``tags`` are folded as they are compared, sorted.
+    """
 
     revision: int
     memory_id: str
@@ -280,12 +295,16 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Some changes by ascending revision; everything up to ``through`` is covered."""
+    """Some changes by ascending revision; everything up to ``through`` is covered.
+
+    ``store_id`` is that of the database; another one means that the store was replaced.
+    """
 
     changes: tuple[Change, ...]
     through: int
     head: int
     model: ModelIdentity | None
+    store_id: str
 
 
 @dataclass(frozen=True, slots=True)

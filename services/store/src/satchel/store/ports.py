@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from satchel.runtime.errors import ServiceError
+from satchel.store.candidates import CandidateQuery, Candidates
 from satchel.store.model import (
     Changes,
     Deleted,
@@ -16,6 +17,7 @@ from satchel.store.model import (
     Pending,
     Prepared,
     RequestKey,
+    Slice,
     Status,
     Stored,
 )
@@ -24,13 +26,18 @@ from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchQuery:
-    """Which memories to fetch; an empty ``project`` means any."""
+    """Which memories to fetch; an empty ``project`` means any.
+
+    Without ``with_details`` component, metadata, source and path are left out, and the texts of secrets.
+    ``max_bytes`` bounds the answer, neighbours and vectors included, but not its first memory.
+    """
 
     ids: tuple[str, ...]
     project: str = ""
     with_details: bool = True
     with_vectors: bool = False
     neighbors: int = 0
+    max_bytes: int = 1 << 25
 
 
 class Term(NamedTuple):
@@ -108,6 +115,14 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def keep_unchanged(self, memory_id: str, *, base_version: int, key: RequestKey, now: int) -> Memory:
+        """Keep the answer to an update that changes nothing, and return it: the memory as it is.
+
+        Raises:
+            MemoryNotFound, VersionMismatch, RequestIdReused: as `replace`.
+        """
+        ...
+
     async def delete(
         self, memory_id: str, *, project: str, expected_version: int, key: RequestKey | None, now: int
     ) -> Deleted:
@@ -142,12 +157,19 @@ class MemoryStore(Protocol):
         """Return memories by id, with neighbours and vectors where asked for."""
         ...
 
-    async def page(self, scope: Scope, *, after: Place | None, limit: int) -> tuple[Memory, ...]:
-        """Return memories by descending creation time, then ascending id, from after a place."""
+    async def fetch_candidates(self, query: CandidateQuery) -> Candidates:
+        """Return what a recall needs of memories, in columns."""
         ...
 
-    def export(self, scope: Scope) -> AbstractAsyncContextManager[Export]:
-        """Open an export that sees the store as it is now."""
+    async def page(self, scope: Scope, *, after: Place | None, limit: int, max_bytes: int) -> Slice:
+        """Return memories by descending creation time, then ascending id, from after a place.
+
+        At most ``limit``, and no more than fit in ``max_bytes``, but at least one if there is any.
+        """
+        ...
+
+    def export(self, scope: Scope, *, max_bytes: int) -> AbstractAsyncContextManager[Export]:
+        """Open an export that sees the store as it is now; its batches are bounded as a page is."""
         ...
 
     async def pending(self, *, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
@@ -166,8 +188,10 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def changes(self, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
-        """Return changes after a revision; an empty project means every one."""
+    async def changes(
+        self, after: int, *, limit: int, max_bytes: int, project: str, with_vectors: bool
+    ) -> Changes:
+        """Return changes after a revision; an empty project means every one. Bounded as a page is."""
         ...
 
     async def wait_beyond(self, revision: int) -> None:

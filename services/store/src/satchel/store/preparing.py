@@ -3,11 +3,12 @@
 import hashlib
 from datetime import UTC, datetime, timedelta
 
+from satchel.runtime.errors import InvalidRequest, Violation
+from satchel.runtime.folding import fold
 from satchel.runtime.tokens import count_tokens
 from satchel.store.extraction import Fingerprint, canonical_json, extract, render_line
 from satchel.store.ids import Stamp
 from satchel.store.model import Component, Memory, MemoryType, NewMemory, Prepared, TokenCosts, Words
-from satchel.store.tokenising import fold
 from satchel.store.words import index_text, tags
 
 DEFAULT_ROOMS = {
@@ -18,6 +19,9 @@ DEFAULT_ROOMS = {
     MemoryType.DEBUG_LOG: "debug",
 }
 _HIDDEN_KIND = "vault"
+_CORE_KIND = "core"
+_CORE_LIMIT = 5000  # code points, where a core block names no limit
+_LONGEST_TAG = 100  # code points, as the contract has it
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -72,8 +76,9 @@ def _facts(text: str, new: NewMemory) -> tuple[Fingerprint, bool]:
 
 
 def _tags(text: str, facts: Fingerprint, new: NewMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the given tags, and these with the derived ones; both sorted."""
-    derived, given = set(normal_tags(tuple(tags(text, facts)))), set(normal_tags(new.tags))
+    """Return the given tags, and these with the derived ones that are short enough; both sorted."""
+    derived = {tag for tag in normal_tags(tuple(tags(text, facts))) if len(tag) <= _LONGEST_TAG}
+    given = set(normal_tags(new.tags))
     if new.mixed:
         given -= derived
     return tuple(sorted(given)), tuple(sorted(given | derived))
@@ -117,6 +122,34 @@ def searchable_text(*, title: str, content: str, component: Component | None) ->
     return "\n".join(part for part in (title, component_text(component)) if part) or _HIDDEN_KIND
 
 
+def check_core(*, content: str, component: Component | None, prefix: str = "") -> None:
+    """Refuse a text that is longer than its core block allows; ``prefix`` is the memory's path in a request.
+
+    Raises:
+        InvalidRequest: names the limit as ``component.core.limit``.
+    """
+    if component is None or component.kind != _CORE_KIND:
+        return
+    limit = component.fields.get("limit") or _CORE_LIMIT
+    if not isinstance(limit, int) or len(content) <= limit:
+        return
+    field = f"{prefix}component.core.limit"
+    remedy = f"Shorten '{prefix}content' or raise '{field}'."
+    raise InvalidRequest(
+        [
+            Violation(
+                field,
+                "ERROR_REASON_FIELD_TOO_LONG",
+                f"The field '{prefix}content' has {len(content)} code points, and '{field}' allows {limit}. "
+                f"{remedy}",
+                limit=str(limit),
+                remedy=remedy,
+                actual=str(len(content)),
+            )
+        ]
+    )
+
+
 def component_text(component: Component | None) -> str:
     """Return the words of a component's fields, in the order of the fields."""
     if component is None:
@@ -131,8 +164,12 @@ def component_text(component: Component | None) -> str:
 
 
 def normal_tags(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tags in lower case, white space collapsed, without duplicates, sorted."""
-    return tuple(sorted({" ".join(tag.lower().split()) for tag in given} - {""}))
+    """Return tags in lower case, white space collapsed, without duplicates, sorted.
+
+    Lower case may be longer (one code point becomes two); what is then beyond the limit is cut.
+    """
+    lowered = {" ".join(tag.lower().split()) for tag in given}
+    return tuple(sorted({tag[:_LONGEST_TAG].rstrip() for tag in lowered} - {""}))
 
 
 def hash_content(content: str) -> bytes:

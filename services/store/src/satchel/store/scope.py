@@ -8,7 +8,7 @@ from satchel.store.model import MemoryState, MemoryType, ModelIdentity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Conditions joined by AND, the values of one by OR; an empty one sets no condition.
+    """Conditions joined by AND, the values of one by OR; an empty one, also an empty project, sets none.
 
     ``tags`` must all be there. ``since`` (inclusive) and ``until`` (exclusive) compare with when it
     happened, else when it was stored.

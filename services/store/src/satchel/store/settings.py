@@ -32,6 +32,12 @@ class StoreSettings:
     mmap_mib: int = setting(
         256, "Part of the database that is mapped into memory, in MiB.", minimum=0, maximum=65_536
     )
+    message_bytes: int = setting(
+        8_388_608,
+        "Bytes at which a message of a stream or a page of a list ends; an answer by ids at four times that.",
+        minimum=1,
+        maximum=12_582_912,
+    )
     max_exports: int = setting(4, "Greatest number of exports at the same time.", minimum=1, maximum=64)
     embed_timeout_s: float = setting(
         10.0,
@@ -59,6 +65,12 @@ class StoreSettings:
     )
     versions_kept: int = setting(
         20, "Replaced versions that are kept of each memory.", minimum=0, maximum=1000
+    )
+    sweep_after_s: float = setting(
+        600.0,
+        "Seconds after a deletion or a change until the full-text index is rewritten without the old words.",
+        minimum=0.001,
+        maximum=604_800,
     )
     search_entries: int = setting(
         3000, "Index entries that the looser pass of a text search may read.", minimum=1, maximum=100_000_000

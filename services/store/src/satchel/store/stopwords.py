@@ -2,7 +2,7 @@
 
 Two words of different languages share a spelling now and then (``car`` is a vehicle in English and
 a conjunction in French), so the sets that are only safe when the language is known are kept apart.
-All words are folded as `satchel.store.words.fold` folds them: lower case, without accents.
+All words are folded as `satchel.runtime.folding.fold` folds them: lower case, without accents.
 """
 
 

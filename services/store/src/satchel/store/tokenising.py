@@ -12,7 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from satchel.store.extraction.normal import letters, normalise
+from satchel.runtime.folding import fold
+from satchel.store.extraction.normal import letters
 
 _MAX_TERM = 128  # code points; a longer term is cut, on both sides alike
 
@@ -39,10 +40,6 @@ _VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
 _PATH = re.compile(r"[/\\]")
 _DIGIT = re.compile(r"\d")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_LIGATURES = str.maketrans(
-    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "\u0131": "i"}
-)
 _TRAILING = ".,;:!?)]}*_"
 
 
@@ -53,14 +50,6 @@ class Token:
     whole: str
     parts: tuple[str, ...] = ()
     code: bool = False
-
-
-def fold(text: str) -> str:
-    """Return ``text`` in compatibility form, without case and without accents."""
-    if text.isascii():
-        return text.lower()
-    folded = normalise(normalise(text, "NFKC").casefold(), "NFKD")
-    return normalise(_ACCENTS.sub("", folded).translate(_LIGATURES))
 
 
 def is_lone(term: str) -> bool:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from satchel.runtime.folding import fold, normalise
 from satchel.store.extraction.fingerprint import Fingerprint
-from satchel.store.extraction.normal import normalise
 from satchel.store.stopwords import stop_words
-from satchel.store.tokenising import Token, fold, is_lone, plain_words, tokens_of
+from satchel.store.tokenising import Token, is_lone, plain_words, tokens_of
 
 MAX_TAGS = 32
 _MIN_TAG_WORD = 4

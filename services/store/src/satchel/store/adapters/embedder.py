@@ -1,6 +1,7 @@
 """The port `Embedder` over the contract of the embedder service."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from struct import pack
 
@@ -15,20 +16,24 @@ from satchel.store.ports import EmbedderRefused, EmbedderUnavailable
 
 _MAX_TEXTS = 256
 _FLOAT_BYTES = 4
+_LEAST_S = 0.001  # of a request, so that one without time fails as too late and not as malformed
 _REFUSALS = frozenset({Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.FAILED_PRECONDITION})
 
 
 class RemoteEmbedder:
-    """Asks an embedder behind a channel, in this process or elsewhere."""
+    """Asks an embedder behind a channel, in this process or elsewhere; ``clock`` in seconds."""
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
+    def __init__(self, channel: grpc.aio.Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stub = rpc.EmbedderServiceStub(channel)
+        self._clock = clock
 
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         """See the port."""
         found: list[Passages] = []
+        end = self._clock() + timeout_s
         for start in range(0, len(texts), _MAX_TEXTS):
-            found += await self._embed_some(texts[start : start + _MAX_TEXTS], timeout_s)
+            left_s = max(end - self._clock(), _LEAST_S)
+            found += await self._embed_some(texts[start : start + _MAX_TEXTS], left_s)
         return tuple(found)
 
     async def _embed_some(self, texts: Sequence[str], timeout_s: float) -> list[Passages]:

@@ -9,8 +9,9 @@ from satchel.store.ports import MemoryStore
 class Following:
     """Use case of those who keep a view of the store."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, *, message_bytes: int) -> None:
         self._store = store
+        self._message_bytes = message_bytes
 
     async def watch(
         self, after: int, *, limit: int, project: str, with_vectors: bool, stop_at_head: bool
@@ -21,7 +22,13 @@ class Following:
         without changes comes only at first, or when commits touched other projects.
         """
         while True:
-            found = await self._store.changes(after, limit=limit, project=project, with_vectors=with_vectors)
+            found = await self._store.changes(
+                after,
+                limit=limit,
+                max_bytes=self._message_bytes,
+                project=project,
+                with_vectors=with_vectors,
+            )
             yield found
             after = found.through
             if after >= found.head:

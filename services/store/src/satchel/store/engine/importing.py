@@ -128,13 +128,12 @@ class Importing:
             results: Sequence[Stored | ServiceError] = [ready] * len(batch)
         else:
             results = await self._store_all(ready)
+            self._writing.note_stored(ready, results)
         left = iter(results)
-        answers = [
+        return [
             Answer(record.sequence, next(left) if isinstance(record.content, NewMemory) else record.content)
             for record in batch
         ]
-        self._writing.note_pending([one.result for one in answers if isinstance(one.result, Stored)])
-        return answers
 
     async def _store_all(self, ready: list[Prepared]) -> Sequence[Stored | ServiceError]:
         if not ready:

@@ -1,14 +1,18 @@
 """Read, list, search and count."""
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from satchel.store.candidates import CandidateQuery, Candidates
 from satchel.store.cursors import decode_token, encode_token
 from satchel.store.errors import MemoryNotFound
 from satchel.store.model import Fetched, Memory, Status
 from satchel.store.ports import Export, FetchQuery, MemoryStore, Term, TextQuery, VectorQuery
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 from satchel.store.words import QueryTerm, query_terms
+
+_MESSAGES = 4  # an answer by ids may be larger than one of a stream or a page: it is asked for at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +26,9 @@ class Page:
 class Reading:
     """Use cases that change nothing."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, *, message_bytes: int) -> None:
         self._store = store
+        self._message_bytes = message_bytes
 
     async def get(self, memory_id: str, project: str) -> Memory:
         """Return one memory; an empty project means any.
@@ -37,25 +42,35 @@ class Reading:
         return found.memories[0]
 
     async def fetch(self, query: FetchQuery) -> Fetched:
-        """Return memories by id."""
-        return await self._store.fetch(query)
+        """Return memories by id, as many as an answer holds."""
+        return await self._store.fetch(replace(query, max_bytes=_MESSAGES * self._message_bytes))
+
+    async def fetch_candidates(
+        self, ids: Sequence[str], scope: Scope, *, neighbors: int, neighbors_of_first: int
+    ) -> Candidates:
+        """Return what a recall needs of memories and their neighbours, as many as an answer holds."""
+        most = _MESSAGES * self._message_bytes
+        query = CandidateQuery(tuple(ids), scope, neighbors, neighbors_of_first, most)
+        return await self._store.fetch_candidates(query)
 
     async def page(self, scope: Scope, size: int, token: str, arguments: bytes) -> Page:
         """Return the page after ``token``; ``arguments`` say which listing it is.
+
+        Large memories make it shorter than ``size``.
 
         Raises:
             PageTokenMismatch: the token is damaged or of another listing.
         """
         after = decode_token(token, arguments) if token else None
-        found = await self._store.page(scope, after=after, limit=size + 1)
-        shown = found[:size]
-        if len(found) <= size:
-            return Page(shown, "")
-        return Page(shown, encode_token(Place(shown[-1].created_at, shown[-1].id), arguments))
+        found = await self._store.page(scope, after=after, limit=size, max_bytes=self._message_bytes)
+        if not found.has_more:
+            return Page(found.memories, "")
+        last = found.memories[-1]
+        return Page(found.memories, encode_token(Place(last.created_at, last.id), arguments))
 
     def export(self, scope: Scope) -> AbstractAsyncContextManager[Export]:
         """Open an export of everything in the scope."""
-        return self._store.export(scope)
+        return self._store.export(scope, max_bytes=self._message_bytes)
 
     async def search_text(self, text: str, scope: Scope, top_k: int) -> TextFound:
         """Find memories by the words of a text."""

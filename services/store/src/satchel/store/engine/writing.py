@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from satchel.runtime.errors import ServiceError
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.telemetry import span
 from satchel.store.engine.embedding import PendingEmbedder, embed_or_none
@@ -10,7 +11,7 @@ from satchel.store.errors import MemoryNotFound, VersionMismatch
 from satchel.store.ids import Stamp, Stamps
 from satchel.store.model import Deleted, Memory, NewMemory, Passages, Prepared, RequestKey, Stored
 from satchel.store.ports import Embedder, FetchQuery, MemoryStore
-from satchel.store.preparing import as_new, prepare, searchable_text
+from satchel.store.preparing import as_new, check_core, prepare, searchable_text
 
 _LONG = 4000  # code points; preparing a longer text takes milliseconds and must not stop the event loop
 _TRIES = 5
@@ -60,7 +61,7 @@ class Writing:
         prepared = await self.prepare_all(batch)
         ready = await self.with_passages(prepared, self._embed_timeout_s)
         stored = await self._store.add(ready, key=key, now=now)
-        self.note_pending(stored)
+        self.note_stored(ready, stored)
         return stored
 
     async def update(self, update: Update, key: RequestKey | None) -> Memory:
@@ -70,6 +71,7 @@ class Writing:
 
         Raises:
             MemoryNotFound, VersionMismatch, PathTaken, RequestIdReused: nothing was changed.
+            InvalidRequest: the text is longer than its core block allows.
         """
         now = self._clock()
         if key is not None and (answer := await self._store.updated_answer(key, now)) is not None:
@@ -112,10 +114,19 @@ class Writing:
             for memory, is_known in zip(prepared, known, strict=True)
         ]
 
-    def note_pending(self, stored: Sequence[Stored]) -> None:
-        """Wake those who embed later if any memory was stored without vectors."""
-        if any(not one.embedded for one in stored):
+    def note_stored(self, ready: Sequence[Prepared], stored: Sequence[Stored | ServiceError]) -> None:
+        """Tell those who embed later what became of the vectors of each memory."""
+        for memory, one in zip(ready, stored, strict=True):
+            if isinstance(one, Stored) and not one.duplicate:
+                self._note(memory.passages, embedded=one.embedded)
+
+    def _note(self, passages: Passages | None, *, embedded: bool) -> None:
+        if passages is None:
             self._pending.wake()
+        elif embedded:
+            self._pending.model_accepted()
+        else:
+            self._pending.model_refused(passages.model.sha256)
 
     async def _embed(self, texts: Sequence[str], timeout_s: float) -> tuple[Passages | None, ...]:
         found = await embed_or_none(self._embedder, texts, timeout_s)
@@ -128,7 +139,8 @@ class Writing:
         base = as_new(current)
         wanted = replace(base, **update.fields)  # type: ignore[arg-type]  # decoding typed the values
         if wanted == base:
-            return current
+            return await self._unchanged(current, key, now)
+        check_core(content=wanted.content, component=wanted.component)
         stamp = Stamp(now, current.id)
         prepared = await self._preparer.run(
             prepare, replace(wanted, updated_at=max(now, current.created_at)), stamp
@@ -142,9 +154,15 @@ class Writing:
         changed = await self._store.replace(
             prepared, base_version=current.version, keep_passages=keep, key=key, now=now
         )
-        if not changed.passage_count:
-            self._pending.wake()
+        if not keep:
+            self._note(prepared.passages, embedded=changed.passage_count > 0)
         return changed
+
+    async def _unchanged(self, current: Memory, key: RequestKey | None, now: int) -> Memory:
+        """Return the memory as it is; a retry with the same request id gets the same again."""
+        if key is None:
+            return current
+        return await self._store.keep_unchanged(current.id, base_version=current.version, key=key, now=now)
 
     async def _current(self, update: Update) -> Memory:
         fetched = await self._store.fetch(FetchQuery(ids=(update.id,), project=update.project))

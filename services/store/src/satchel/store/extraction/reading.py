@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from satchel.store.extraction.normal import LOWER, normalise, same_length_lower
+from satchel.runtime.folding import normalise
+from satchel.store.extraction.normal import LOWER, same_length_lower
 
 REACH = 300  # code points looked at on either side of a cue
 _HITS = 512  # cues tried per rule set; the longest text has about 12,000 words

@@ -9,7 +9,9 @@ from google.protobuf.message import Message
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2, scope_pb2
-from satchel.runtime.errors import InvalidRequest
+from satchel.runtime.errors import InvalidRequest, Violation
+from satchel.runtime.folding import fold
+from satchel.runtime.value_checks import EARLIEST_SECONDS, LATEST_SECONDS, NANOS_PER_SECOND
 from satchel.store.engine.writing import Update
 from satchel.store.errors import UpdateMaskInvalid
 from satchel.store.ids import canonical_id
@@ -23,13 +25,11 @@ from satchel.store.model import (
     RequestKey,
     Sensitivity,
 )
+from satchel.store.preparing import check_core
 from satchel.store.scope import Scope
-from satchel.store.tokenising import fold
 
 DEFAULT_PROJECT = "default"
-_FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z; source: google/protobuf/timestamp.proto
-_LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
-_NANOS = 1_000_000_000
+_METADATA_BYTES = 65_536  # as JSON; as the contract says of `metadata`
 UPDATABLE = (
     "content", "wing", "room", "type", "tags", "metadata", "title", "summary", "path", "component", "source",
     "sensitivity", "occurred_at",
@@ -38,13 +38,19 @@ _NEVER_EMPTY = frozenset({"content", "wing"})
 
 
 def new_memory(request: pb.StoreMemoryRequest, prefix: str = "") -> NewMemory:
-    """Decode a memory to store; ``prefix`` is the message's path in the request, such as ``memories[2].``."""
+    """Decode a memory to store; ``prefix`` is the message's path in the request, such as ``memories[2].``.
+
+    Raises:
+        InvalidRequest: what no field option says is broken, such as the limit of a core block.
+    """
+    fields = component(request.component)
+    check_core(content=request.content, component=fields, prefix=prefix)
     return NewMemory(
         content=request.content,
         wing=request.wing,
         room=request.room,
         type=memory_type(request.type),
-        metadata=_metadata(request),
+        metadata=_metadata(request, prefix),
         project=request.project or DEFAULT_PROJECT,
         session_id=request.session_id,
         occurred_at=time(request, "occurred_at", prefix),
@@ -52,7 +58,7 @@ def new_memory(request: pb.StoreMemoryRequest, prefix: str = "") -> NewMemory:
         title=request.title,
         summary=request.summary,
         path=request.path,
-        component=component(request.component),
+        component=fields,
         source=request.source,
         sensitivity=sensitivity(request.sensitivity),
         links=_links(request, prefix),
@@ -95,7 +101,8 @@ def micros(message: timestamp_pb2.Timestamp, field: str) -> int:
     Raises:
         InvalidRequest: the time lies outside the years 1 to 9999.
     """
-    if not (_FIRST_SECOND <= message.seconds <= _LAST_SECOND and 0 <= message.nanos < _NANOS):
+    is_known = EARLIEST_SECONDS <= message.seconds <= LATEST_SECONDS
+    if not (is_known and 0 <= message.nanos < NANOS_PER_SECOND):
         raise InvalidRequest.of(
             field,
             "ERROR_REASON_FIELD_OUT_OF_RANGE",
@@ -194,13 +201,34 @@ def time(message: Message, name: str, prefix: str) -> int | None:
     return micros(getattr(message, name), prefix + name) if message.HasField(name) else None
 
 
-def _metadata(request: pb.StoreMemoryRequest) -> str:
+def _metadata(request: pb.StoreMemoryRequest, prefix: str) -> str:
+    """Return the metadata with the metrics as JSON; together they have the limit of the metadata alone."""
     if not request.HasField("metrics"):
         return json_text(request.metadata)
     merged = struct_pb2.Struct()
     merged.CopyFrom(request.metadata)
     merged.fields["metrics"].struct_value.CopyFrom(request.metrics)
-    return json_text(merged)
+    text = json_text(merged)
+    if (size := len(text.encode("utf-8", "replace"))) > _METADATA_BYTES:
+        raise _metadata_too_long(prefix + "metadata", size)
+    return text
+
+
+def _metadata_too_long(field: str, size: int) -> InvalidRequest:
+    remedy = "Shorten 'metadata' or 'metrics'."
+    text = f"The field '{field}' has {size} bytes as JSON with 'metrics'; at most {_METADATA_BYTES} are kept."
+    return InvalidRequest(
+        [
+            Violation(
+                field,
+                "ERROR_REASON_FIELD_TOO_LONG",
+                f"{text} {remedy}",
+                limit=str(_METADATA_BYTES),
+                remedy=remedy,
+                actual=str(size),
+            )
+        ]
+    )
 
 
 def _links(request: pb.StoreMemoryRequest, prefix: str) -> tuple[Link, ...]:

@@ -172,7 +172,7 @@ def stored(answer: Stored) -> pb.StoreMemoryResponse:
 
 def fetched(found: Fetched, *, whole: bool) -> pb.BatchGetMemoriesResponse:
     """Encode memories by id, whole or without component, metadata, source and path."""
-    response = pb.BatchGetMemoriesResponse(missing_ids=found.missing)
+    response = pb.BatchGetMemoriesResponse(missing_ids=found.missing, remaining_ids=found.remaining)
     for memories, into in ((found.memories, response.memories), (found.neighbors, response.neighbors)):
         for one in memories:
             message = into.add(**_plain(one))
@@ -200,6 +200,7 @@ def changes(found: Changes, *, with_vectors: bool) -> changes_pb.WatchChangesRes
         head_revision=found.head,
         model=model(found.model),
         through_revision=found.through,
+        store_id=found.store_id,
     )
 
 

@@ -1,6 +1,7 @@
 """What an export and a listing may see, and what binds a page token to its listing."""
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.runtime.errors import InvalidRequest
 from satchel.store.model import MemoryState
 from satchel.store.scope import Scope
 from satchel.store.servicers.decoding import DEFAULT_PROJECT, memory_type, tag_keys
@@ -10,10 +11,23 @@ _LARGEST_PAGE = 1000
 
 
 def export_scope(request: pb.ExportMemoriesRequest) -> Scope:
-    """Decode which memories to export."""
+    """Decode which memories to export.
+
+    Raises:
+        InvalidRequest: a project is named beside ``all_projects``.
+    """
+    if request.all_projects and request.project:
+        remedy = "Leave out 'project' or 'all_projects'."
+        raise InvalidRequest.of(
+            "project",
+            "ERROR_REASON_FIELDS_CONFLICT",
+            f"The field 'project' names one project while 'all_projects' asks for every one. {remedy}",
+            limit="empty with 'all_projects'",
+            remedy=remedy,
+        )
     states = tuple(MemoryState(number) for number in request.states if number)
     return Scope(
-        project=request.project or DEFAULT_PROJECT,
+        project="" if request.all_projects else request.project or DEFAULT_PROJECT,
         wings=_one(request.wing),
         rooms=_one(request.room),
         states=states or (MemoryState.ACTIVE, MemoryState.ARCHIVED),

@@ -2,11 +2,16 @@
 
 import math
 from array import array
+from collections.abc import Sequence
+from struct import unpack
+from typing import cast
 
 import grpc
 
 from satchel.api.store.v1 import search_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2_grpc as rpc
+from satchel.api.types.v1 import memory_pb2
+from satchel.store.candidates import Candidates
 from satchel.store.engine.reading import Reading
 from satchel.store.errors import VectorMalformed
 from satchel.store.ports import VectorQuery
@@ -15,6 +20,7 @@ from satchel.store.servicers import decoding, encoding
 _DEFAULT_TEXT_HITS = 100
 _DEFAULT_VECTOR_HITS = 10
 _FLOAT_BYTES = 4
+_INT_BYTES = 4
 
 
 class SearchServicer(rpc.SearchServiceServicer):
@@ -47,6 +53,50 @@ class SearchServicer(rpc.SearchServiceServicer):
             top_k=request.top_k or _DEFAULT_VECTOR_HITS,
         )
         return encoding.vectors_found(await self._reading.search_vectors(query))
+
+    async def FetchCandidates(  # the contract's name
+        self,
+        request: pb.FetchCandidatesRequest,
+        context: grpc.aio.ServicerContext[pb.FetchCandidatesRequest, pb.FetchCandidatesResponse],  # noqa: ARG002
+    ) -> pb.FetchCandidatesResponse:
+        """Return what a recall needs of memories, in columns."""
+        found = await self._reading.fetch_candidates(
+            list(map(decoding.memory_id, request.ids)),
+            decoding.scope(request.filter),
+            neighbors=request.neighbor_count,
+            neighbors_of_first=request.neighbors_of_first,
+        )
+        return candidates_found(found)
+
+
+def candidates_found(found: Candidates) -> pb.FetchCandidatesResponse:
+    """Encode columns."""
+    edges = unpack(f"<{len(found.spans) // _INT_BYTES}i", found.spans)
+    return pb.FetchCandidatesResponse(
+        asked_count=found.asked_count,
+        ids=found.ids,
+        contents=found.contents,
+        fingerprints=found.fingerprints,
+        wings=found.wings,
+        rooms=found.rooms,
+        session_ids=found.session_ids,
+        session_orders=found.session_orders,
+        types=cast("Sequence[memory_pb2.MemoryType.ValueType]", found.types),
+        created_micros=found.created,
+        effective_micros=found.effective,
+        occurred=map(bool, found.occurred),
+        versions=found.versions,
+        token_counts=found.token_counts,
+        fact_counts=found.fact_counts,
+        in_filter=found.in_filter,
+        passage_counts=found.passage_counts,
+        passage_starts=edges[::2],
+        passage_ends=edges[1::2],
+        vectors=found.vectors,
+        dimension=found.dimension,
+        links=[pb.CandidateLinks(index=at, memory_ids=ids) for at, ids in found.links.items()],
+        remaining_ids=found.remaining,
+    )
 
 
 def _checked(vector: bytes) -> bytes:

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from satchel.api.types.v1 import memory_pb2 as _memory_pb2
 from satchel.api.types.v1 import model_pb2 as _model_pb2
 from satchel.api.types.v1 import scope_pb2 as _scope_pb2
 import builtins as _builtins
@@ -243,3 +244,225 @@ class SearchVectorsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchVectorsResponse: _TypeAlias = SearchVectorsResponse  # noqa: Y015
+
+@_typing.final
+class FetchCandidatesRequest(_message.Message):
+    """Candidates to fetch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IDS_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    NEIGHBOR_COUNT_FIELD_NUMBER: _builtins.int
+    NEIGHBORS_OF_FIRST_FIELD_NUMBER: _builtins.int
+    neighbor_count: _builtins.int
+    """Number of active memories directly before and after, in its session, that
+    are fetched too, in [0, 5].
+    """
+    neighbors_of_first: _builtins.int
+    """Number of leading ids whose neighbours are fetched, in [0, 1000]. 0 means
+    all of them.
+    """
+    @_builtins.property
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids, 1 to 1,000 of them, the most promising first."""
+
+    @_builtins.property
+    def filter(self) -> _scope_pb2.MemoryFilter:
+        """What `in_filter` is told of, and the project that all must belong to."""
+
+    def __init__(
+        self,
+        *,
+        ids: _abc.Iterable[_builtins.str] | None = ...,
+        filter: _scope_pb2.MemoryFilter | None = ...,
+        neighbor_count: _builtins.int = ...,
+        neighbors_of_first: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "ids", b"ids", "neighbor_count", b"neighbor_count", "neighbors_of_first", b"neighbors_of_first"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FetchCandidatesRequest: _TypeAlias = FetchCandidatesRequest  # noqa: Y015
+
+@_typing.final
+class CandidateLinks(_message.Message):
+    """Memories to which one candidate is causally linked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    """Place of the candidate in the columns, from 0."""
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the other memories, sorted."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "memory_ids", b"memory_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CandidateLinks: _TypeAlias = CandidateLinks  # noqa: Y015
+
+@_typing.final
+class FetchCandidatesResponse(_message.Message):
+    """Candidates as columns. Times are microseconds since 1970 in UTC."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ASKED_COUNT_FIELD_NUMBER: _builtins.int
+    IDS_FIELD_NUMBER: _builtins.int
+    CONTENTS_FIELD_NUMBER: _builtins.int
+    FINGERPRINTS_FIELD_NUMBER: _builtins.int
+    WINGS_FIELD_NUMBER: _builtins.int
+    ROOMS_FIELD_NUMBER: _builtins.int
+    SESSION_IDS_FIELD_NUMBER: _builtins.int
+    SESSION_ORDERS_FIELD_NUMBER: _builtins.int
+    TYPES_FIELD_NUMBER: _builtins.int
+    CREATED_MICROS_FIELD_NUMBER: _builtins.int
+    EFFECTIVE_MICROS_FIELD_NUMBER: _builtins.int
+    OCCURRED_FIELD_NUMBER: _builtins.int
+    VERSIONS_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNTS_FIELD_NUMBER: _builtins.int
+    FACT_COUNTS_FIELD_NUMBER: _builtins.int
+    IN_FILTER_FIELD_NUMBER: _builtins.int
+    PASSAGE_COUNTS_FIELD_NUMBER: _builtins.int
+    PASSAGE_STARTS_FIELD_NUMBER: _builtins.int
+    PASSAGE_ENDS_FIELD_NUMBER: _builtins.int
+    VECTORS_FIELD_NUMBER: _builtins.int
+    DIMENSION_FIELD_NUMBER: _builtins.int
+    LINKS_FIELD_NUMBER: _builtins.int
+    REMAINING_IDS_FIELD_NUMBER: _builtins.int
+    asked_count: _builtins.int
+    """Number of leading entries that were asked for; the others are neighbours."""
+    vectors: _builtins.bytes
+    """Packed little-endian float32 rows of unit norm, one for each passage."""
+    dimension: _builtins.int
+    """Length of one row."""
+    @_builtins.property
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids."""
+
+    @_builtins.property
+    def contents(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Texts. Empty for a secret, which is never shown."""
+
+    @_builtins.property
+    def fingerprints(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Facts found in the texts, as canonical JSON."""
+
+    @_builtins.property
+    def wings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Wings."""
+
+    @_builtins.property
+    def rooms(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Rooms."""
+
+    @_builtins.property
+    def session_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Sessions. Empty for none."""
+
+    @_builtins.property
+    def session_orders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Places in the sessions."""
+
+    @_builtins.property
+    def types(self) -> _containers.RepeatedScalarFieldContainer[_memory_pb2.MemoryType.ValueType]:
+        """Types."""
+
+    @_builtins.property
+    def created_micros(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """When they were stored."""
+
+    @_builtins.property
+    def effective_micros(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """When they happened, else when they were stored."""
+
+    @_builtins.property
+    def occurred(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
+        """Whether it is known when they happened."""
+
+    @_builtins.property
+    def versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Versions."""
+
+    @_builtins.property
+    def token_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Tokens of the texts by `cl100k_base`."""
+
+    @_builtins.property
+    def fact_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Numbers of facts."""
+
+    @_builtins.property
+    def in_filter(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
+        """Whether the filter lets them through; all that were asked for are taken to
+        pass, since a search has filtered them.
+        """
+
+    @_builtins.property
+    def passage_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Numbers of passages with vectors."""
+
+    @_builtins.property
+    def passage_starts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """First code point of each passage, of all candidates in order."""
+
+    @_builtins.property
+    def passage_ends(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Code point after the last of each passage."""
+
+    @_builtins.property
+    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___CandidateLinks]:
+        """The candidates that have causal links."""
+
+    @_builtins.property
+    def remaining_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids that the reply had no room for; ask again for them."""
+
+    def __init__(
+        self,
+        *,
+        asked_count: _builtins.int = ...,
+        ids: _abc.Iterable[_builtins.str] | None = ...,
+        contents: _abc.Iterable[_builtins.str] | None = ...,
+        fingerprints: _abc.Iterable[_builtins.str] | None = ...,
+        wings: _abc.Iterable[_builtins.str] | None = ...,
+        rooms: _abc.Iterable[_builtins.str] | None = ...,
+        session_ids: _abc.Iterable[_builtins.str] | None = ...,
+        session_orders: _abc.Iterable[_builtins.int] | None = ...,
+        types: _abc.Iterable[_memory_pb2.MemoryType.ValueType] | None = ...,
+        created_micros: _abc.Iterable[_builtins.int] | None = ...,
+        effective_micros: _abc.Iterable[_builtins.int] | None = ...,
+        occurred: _abc.Iterable[_builtins.bool] | None = ...,
+        versions: _abc.Iterable[_builtins.int] | None = ...,
+        token_counts: _abc.Iterable[_builtins.int] | None = ...,
+        fact_counts: _abc.Iterable[_builtins.int] | None = ...,
+        in_filter: _abc.Iterable[_builtins.bool] | None = ...,
+        passage_counts: _abc.Iterable[_builtins.int] | None = ...,
+        passage_starts: _abc.Iterable[_builtins.int] | None = ...,
+        passage_ends: _abc.Iterable[_builtins.int] | None = ...,
+        vectors: _builtins.bytes = ...,
+        dimension: _builtins.int = ...,
+        links: _abc.Iterable[Global___CandidateLinks] | None = ...,
+        remaining_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked_count", b"asked_count", "contents", b"contents", "created_micros", b"created_micros", "dimension", b"dimension", "effective_micros", b"effective_micros", "fact_counts", b"fact_counts", "fingerprints", b"fingerprints", "ids", b"ids", "in_filter", b"in_filter", "links", b"links", "occurred", b"occurred", "passage_counts", b"passage_counts", "passage_ends", b"passage_ends", "passage_starts", b"passage_starts", "remaining_ids", b"remaining_ids", "rooms", b"rooms", "session_ids", b"session_ids", "session_orders", b"session_orders", "token_counts", b"token_counts", "types", b"types", "vectors", b"vectors", "versions", b"versions", "wings", b"wings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FetchCandidatesResponse: _TypeAlias = FetchCandidatesResponse  # noqa: Y015

@@ -45,6 +45,11 @@ class SearchServiceStub:
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.SerializeToString,
                 response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.FromString,
                 _registered_method=True)
+        self.FetchCandidates = channel.unary_unary(
+                '/satchel.api.store.v1.SearchService/FetchCandidates',
+                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesRequest.SerializeToString,
+                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesResponse.FromString,
+                _registered_method=True)
 
 
 class SearchServiceServicer:
@@ -76,6 +81,18 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def FetchCandidates(self, request, context):
+        """Returns what a recall needs of the memories that searches have found, and
+        of those beside them in their sessions, as columns.
+
+        One entry of each column belongs to one memory: those asked for in the order
+        of the ids, each once, then the neighbours. Memories that do not exist are
+        left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SearchServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -88,6 +105,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.SearchVectors,
                     request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.FromString,
                     response_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.SerializeToString,
+            ),
+            'FetchCandidates': grpc.unary_unary_rpc_method_handler(
+                    servicer.FetchCandidates,
+                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesRequest.FromString,
+                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -145,6 +167,33 @@ class SearchService:
             '/satchel.api.store.v1.SearchService/SearchVectors',
             satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.SerializeToString,
             satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FetchCandidates(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/satchel.api.store.v1.SearchService/FetchCandidates',
+            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesRequest.SerializeToString,
+            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.FetchCandidatesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -50,6 +50,14 @@ class SearchServiceStub:
     Errors: DIMENSION_MISMATCH and VECTOR_MALFORMED (INVALID_ARGUMENT);
     MODEL_MISMATCH (FAILED_PRECONDITION).
     """
+    FetchCandidates: _grpc.UnaryUnaryMultiCallable[_search_service_pb2.FetchCandidatesRequest, _search_service_pb2.FetchCandidatesResponse]
+    """Returns what a recall needs of the memories that searches have found, and
+    of those beside them in their sessions, as columns.
+
+    One entry of each column belongs to one memory: those asked for in the order
+    of the ids, each once, then the neighbours. Memories that do not exist are
+    left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+    """
 
 @_typing.type_check_only
 class SearchServiceAsyncStub(SearchServiceStub):
@@ -72,6 +80,14 @@ class SearchServiceAsyncStub(SearchServiceStub):
     Exact, and slow on a large store: what answers while the index cannot.
     Errors: DIMENSION_MISMATCH and VECTOR_MALFORMED (INVALID_ARGUMENT);
     MODEL_MISMATCH (FAILED_PRECONDITION).
+    """
+    FetchCandidates: _aio.UnaryUnaryMultiCallable[_search_service_pb2.FetchCandidatesRequest, _search_service_pb2.FetchCandidatesResponse]  # type: ignore[assignment]
+    """Returns what a recall needs of the memories that searches have found, and
+    of those beside them in their sessions, as columns.
+
+    One entry of each column belongs to one memory: those asked for in the order
+    of the ids, each once, then the neighbours. Memories that do not exist are
+    left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
     """
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -104,6 +120,20 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         Exact, and slow on a large store: what answers while the index cannot.
         Errors: DIMENSION_MISMATCH and VECTOR_MALFORMED (INVALID_ARGUMENT);
         MODEL_MISMATCH (FAILED_PRECONDITION).
+        """
+
+    @_abc_1.abstractmethod
+    def FetchCandidates(
+        self,
+        request: _search_service_pb2.FetchCandidatesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_service_pb2.FetchCandidatesResponse, _abc.Awaitable[_search_service_pb2.FetchCandidatesResponse]]:
+        """Returns what a recall needs of the memories that searches have found, and
+        of those beside them in their sessions, as columns.
+
+        One entry of each column belongs to one memory: those asked for in the order
+        of the ids, each once, then the neighbours. Memories that do not exist are
+        left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
         """
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -666,7 +666,7 @@ class Memory(_message.Message):
 
     @_builtins.property
     def causal_links(self) -> _containers.RepeatedCompositeFieldContainer[Global___CausalLink]:
-        """Links to other memories, sorted by id."""
+        """Links to other memories, sorted by id; at most 1,000 of them."""
 
     @_builtins.property
     def given_tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

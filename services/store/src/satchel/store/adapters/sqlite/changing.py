@@ -58,6 +58,19 @@ def replace(
     return changed
 
 
+def keep_unchanged(
+    raw: sqlite3.Connection, memory_id: str, *, base_version: int, key: RequestKey, now: int
+) -> Memory:
+    """Keep the answer to an update that changes nothing of the version ``base_version``."""
+    if (answer := recall_answer(raw, key, now)) is not None:
+        return load_memory(answer)
+    _, memory = _read(raw, memory_id)
+    if memory.version != base_version:
+        raise VersionMismatch(memory_id=memory_id, expected=base_version, actual=memory.version)
+    keep_answer(raw, key, dump_memory(memory), now, memory_id=memory_id)
+    return memory
+
+
 def delete(
     raw: sqlite3.Connection,
     memory_id: str,

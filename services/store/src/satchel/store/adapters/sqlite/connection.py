@@ -23,7 +23,11 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-_FULL_CODES = frozenset({sqlite3.SQLITE_FULL})
+_SHM_SIZE = sqlite3.SQLITE_IOERR_SHMSIZE  # no space for the log's index
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_UNWRITABLE = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+)
 _MIB = 1 << 20
 _STATEMENTS = 256
 _PRIMARY = 0xFF  # the low byte of an extended result code is its primary code: sqlite.org/rescode.html
@@ -69,21 +73,54 @@ def translated() -> Iterator[None]:
 
 
 def domain_error(error: sqlite3.Error) -> StoreFull | StoreUnavailable:
-    """Return the error that a client may see, and log the cause."""
-    code = getattr(error, "sqlite_errorcode", None)
-    log.error("store.sqlite_failed", extra={"sqlite_code": code}, exc_info=error)
-    if code is not None and code & _PRIMARY in _FULL_CODES:
+    """Return the error that a client may see, and log the cause: where it says all, without a traceback."""
+    known = _known_error(_code_of(error))
+    details = {"sqlite_code": _code_of(error), "cause": str(error)}
+    log.error("store.sqlite_failed", extra=details, exc_info=None if known else error)
+    return known or StoreUnavailable()
+
+
+def _known_error(code: int) -> StoreFull | StoreUnavailable | None:
+    primary = code & _PRIMARY
+    if primary == sqlite3.SQLITE_FULL or code == _SHM_SIZE:
         return StoreFull()
-    return StoreUnavailable()
+    if primary in _DAMAGED:
+        return StoreUnavailable.damaged()
+    return StoreUnavailable.read_only() if primary == sqlite3.SQLITE_READONLY else None
+
+
+def _code_of(error: BaseException | None) -> int:
+    """Return SQLite's extended code; 0 for an error that Python's driver found itself."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 async def open_connection(options: Options, *, read_only: bool) -> Connection:
     """Open the file; a writer creates it. The caller closes the connection.
 
+    A file that lies on a full disk or in a folder that cannot be written, where SQLite finds no place for the
+    index of its log, is opened as one that nobody changes: it is read as ever, and writes are refused.
+
     Raises:
         StoreUnavailable: the file cannot be opened, or is no database.
+        StoreFull: there is no space for a new file.
     """
-    mode = "ro" if read_only else "rwc"
+    try:
+        return await _open(options, "ro" if read_only else "rwc", read_only=read_only)
+    except (StoreUnavailable, StoreFull) as error:
+        if not _can_be_read_alone(options.path, error.__cause__):
+            raise
+    log.warning("store.opened_for_reading_only")
+    return await _open(options, "ro&immutable=1", read_only=True)
+
+
+def _can_be_read_alone(path: Path, cause: BaseException | None) -> bool:
+    """Tell whether only writing beside the file failed, and the file has all of the data."""
+    log_file = path.with_name(path.name + "-wal")
+    is_whole = path.is_file() and path.stat().st_size and not (log_file.exists() and log_file.stat().st_size)
+    return bool(is_whole) and _code_of(cause) & _PRIMARY in _UNWRITABLE
+
+
+async def _open(options: Options, mode: str, *, read_only: bool) -> Connection:
     address = f"{options.path.absolute().as_uri()}?mode={mode}"
 
     def connector() -> sqlite3.Connection:
@@ -108,21 +145,24 @@ def _prepare(raw: sqlite3.Connection, options: Options, *, read_only: bool) -> N
     raw.execute("PRAGMA foreign_keys = ON")
     if read_only:
         raw.execute("PRAGMA query_only = ON")
+        raw.execute("SELECT count(*) FROM sqlite_master").fetchone()  # what cannot be read shows itself here
         return
     raw.execute("PRAGMA journal_mode = WAL")
     raw.execute(f"PRAGMA synchronous = {options.synchronous.upper()}")
-    raw.execute("PRAGMA secure_delete = FAST")
+    raw.execute("PRAGMA secure_delete = ON")
     raw.execute("PRAGMA journal_size_limit = 67108864")
 
 
 class ReaderPool:
-    """Read-only connections for one unit of work at a time; at most ``max_waiting`` callers wait."""
+    """Read-only connections, each for one unit of work at a time; at most ``max_waiting`` callers wait.
+
+    Who opened the connections closes them.
+    """
 
     def __init__(self, connections: list[Connection], max_waiting: int) -> None:
         self._free: asyncio.LifoQueue[Connection] = asyncio.LifoQueue()
         for connection in connections:
             self._free.put_nowait(connection)
-        self._all = connections
         self._waiting = 0
         self._max_waiting = max_waiting
 
@@ -149,11 +189,6 @@ class ReaderPool:
             yield connection
         finally:
             self._free.put_nowait(connection)
-
-    async def close(self) -> None:
-        """Close every connection after the work that it has."""
-        for connection in self._all:
-            await connection.close()
 
 
 def _in_snapshot(raw: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

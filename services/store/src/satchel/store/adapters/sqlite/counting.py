@@ -3,21 +3,9 @@
 import sqlite3
 
 from satchel.store.adapters.sqlite.rows import head_of, model_of
-from satchel.store.adapters.sqlite.scoping import conditions
 from satchel.store.model import MemoryState, MemoryType, Status
-from satchel.store.scope import Scope
 
 _WINGS = 20
-
-
-def count(raw: sqlite3.Connection, scope: Scope) -> int:
-    """Return how many memories a scope holds."""
-    where = conditions(scope)
-    found: int = raw.execute(
-        f"SELECT count(*) FROM memories m WHERE {where.sql}",  # noqa: S608
-        where.parameters,
-    ).fetchone()[0]
-    return found
 
 
 def status(raw: sqlite3.Connection, project: str, *, schema_version: int, database_bytes: int) -> Status:

@@ -1,16 +1,26 @@
 """Units of work for those who follow the store: the change feed, and memories that wait for vectors."""
 
 import sqlite3
+from collections.abc import Iterable
 
-from satchel.store.adapters.sqlite.rows import SOURCE, Row, head_of, json_list, model_of, split_tags
+from satchel.store.adapters.sqlite.rows import (
+    SOURCE,
+    Row,
+    head_of,
+    json_list,
+    model_of,
+    split_tags,
+    store_id_of,
+)
 from satchel.store.model import Change, Changes, MemoryState, MemoryType, Pending
 from satchel.store.preparing import searchable_text
 from satchel.store.snapshots import load_component
 
 _CHANGES = """
 SELECT m.revision, m.id, m.project, m.state, m.updated_at, m.wing, m.room, m.type, m.effective_at,
-  m.session_id, d.tags, m.passage_count, {vectors}
-FROM memories m JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key
+  m.session_id, (SELECT group_concat(t.tag, char(10)) FROM memory_tags t WHERE t.memory = m.key),
+  m.passage_count, {vectors}
+FROM memories m LEFT JOIN embeddings e ON e.memory = m.key
 WHERE m.revision > ?1 AND (?3 = '' OR m.project = ?3)
 ORDER BY m.revision LIMIT ?2
 """
@@ -18,18 +28,34 @@ _TOMBSTONES = """
 SELECT revision, memory_id, project, deleted_at FROM tombstones
 WHERE revision > ?1 AND (?3 = '' OR project = ?3) ORDER BY revision LIMIT ?2
 """
+_FIXED_BYTES = 2048  # of a change without tags and vectors
 
 
-def changes(raw: sqlite3.Connection, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
+def changes(
+    raw: sqlite3.Connection, after: int, *, limit: int, max_bytes: int, project: str, with_vectors: bool
+) -> Changes:
     """Return the newest change of each memory after a revision, in order, and what they cover."""
     parameters = (after, limit, project)
     vectors = "e.vectors" if with_vectors else "x''"
-    live = raw.execute(_CHANGES.format(vectors=vectors), parameters).fetchall()
-    gone = raw.execute(_TOMBSTONES, parameters).fetchall()
-    found = sorted([*map(_live_change, live), *map(_gone_change, gone)])[:limit]
+    live, is_cut = _take(raw.execute(_CHANGES.format(vectors=vectors), parameters), max_bytes)
+    gone = [_gone_change(row) for row in raw.execute(_TOMBSTONES, parameters)]
+    if is_cut:
+        gone = [change for change in gone if change.revision < live[-1].revision]
+    found = sorted([*live, *gone])[:limit]
     head = head_of(raw)
-    through = found[-1].revision if len(found) == limit else max(head, after)
-    return Changes(tuple(found), through, head, model_of(raw))
+    through = found[-1].revision if is_cut or len(found) == limit else max(head, after)
+    return Changes(tuple(found), through, head, model_of(raw), store_id_of(raw))
+
+
+def _take(rows: Iterable[Row], max_bytes: int) -> tuple[list[Change], bool]:
+    """Read changes that fit, at least one; tell whether some were left out."""
+    taken: list[Change] = []
+    for row in rows:
+        max_bytes -= _FIXED_BYTES + len(row[-1] or b"") + 4 * len(row[10] or "")
+        if taken and max_bytes < 0:
+            return taken, True
+        taken.append(_live_change(row))
+    return taken, False
 
 
 def _live_change(row: Row) -> Change:
@@ -48,7 +74,7 @@ def _live_change(row: Row) -> Change:
         type=MemoryType(kind),
         effective_at=effective_at,
         session_id=session,
-        tags=split_tags(tags),
+        tags=tuple(sorted(split_tags(tags or ""))),
         passage_count=passage_count,
         vectors=vectors or b"",
     )

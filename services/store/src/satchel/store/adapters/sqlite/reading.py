@@ -1,8 +1,9 @@
 """Units of work that read memories; each runs in one snapshot of the store."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from satchel.store.adapters.sqlite.metering import Meter, take
 from satchel.store.adapters.sqlite.rows import (
     BRIEF,
     FULL,
@@ -16,14 +17,16 @@ from satchel.store.adapters.sqlite.rows import (
 from satchel.store.adapters.sqlite.scoping import conditions
 from satchel.store.model import (
     Fetched,
-    Memory,
     MemoryState,
+    Slice,
     StoredVectors,
 )
 from satchel.store.ports import FetchQuery
 from satchel.store.scope import Place, Scope
 
 _ACTIVE = int(MemoryState.ACTIVE)
+_FLOAT_BYTES = 4
+_SPAN_BYTES = 12  # of the two edges of a passage
 
 # For each memory with a session, the nearest active ones on either side: two range reads of one index.
 _NEIGHBORS = f"""
@@ -46,32 +49,61 @@ WHERE a.session_id <> ''
 
 
 def fetch(raw: sqlite3.Connection, query: FetchQuery) -> Fetched:
-    """Return memories by id with what the query asks for beside them."""
+    """Return memories by id with what the query asks for beside them.
+
+    When that is more than the query allows, the first half of the ids is tried, and so on.
+    """
+    wanted = tuple(dict.fromkeys(query.ids))
+    model = model_of(raw) if query.with_vectors else None
+    dimension = 0 if model is None else model.dimension
+    count = len(wanted)
+    while (rows := _read(raw, query, wanted[:count], dimension)) is None:
+        count //= 2
+    found, near = rows
+    memories = to_memories(raw, [*found, *near])
+    vectors = _vectors(raw, [*found, *near]) if dimension else ()
+    known = {row[0] for row in found}
+    return Fetched(
+        memories[: len(found)],
+        tuple(memory_id for memory_id in wanted[:count] if memory_id not in known),
+        memories[len(found) :],
+        vectors,
+        dimension if vectors else 0,
+        wanted[count:],
+    )
+
+
+def _read(
+    raw: sqlite3.Connection, query: FetchQuery, wanted: Sequence[str], dimension: int
+) -> tuple[list[Row], list[Row]] | None:
+    """Return the memories in the order of the ids, and their neighbours; None if that is too much."""
     columns = FULL if query.with_details else BRIEF
     rows = raw.execute(
         f"SELECT {columns} FROM json_each(?1) k CROSS JOIN memories m ON m.id = k.value "  # noqa: S608
         "JOIN documents d ON d.memory = m.key WHERE (?2 = '' OR m.project = ?2)",
-        (json_list(query.ids), query.project),
-    ).fetchall()
-    by_id: dict[str, Row] = {row[0]: row for row in rows}
-    wanted = dict.fromkeys(query.ids)
-    found = [by_id[memory_id] for memory_id in wanted if memory_id in by_id]
-    near = _neighbors(raw, found, query, columns)
-    memories = to_memories(raw, [*found, *near])
-    vectors = _vectors(raw, [*found, *near]) if query.with_vectors else ()
-    model = model_of(raw) if vectors else None
-    return Fetched(
-        memories[: len(found)],
-        tuple(memory_id for memory_id in wanted if memory_id not in by_id),
-        memories[len(found) :],
-        vectors,
-        0 if model is None else model.dimension,
+        (json_list(wanted), query.project),
     )
+    meter = Meter(query.max_bytes, passage_bytes=_FLOAT_BYTES * dimension + _SPAN_BYTES)
+    may_be_cut = len(wanted) > 1
+    found = list[Row]()
+    for row in rows:
+        if not meter.fits(row) and may_be_cut:
+            return None
+        found.append(row)
+    near = list[Row]()
+    for row in _neighbors(raw, found, query, columns):
+        if not meter.fits(row) and may_be_cut:
+            return None
+        near.append(row)
+    by_id = {row[0]: row for row in found}
+    return [by_id[memory_id] for memory_id in wanted if memory_id in by_id], near
 
 
-def _neighbors(raw: sqlite3.Connection, found: Sequence[Row], query: FetchQuery, columns: str) -> list[Row]:
+def _neighbors(
+    raw: sqlite3.Connection, found: Sequence[Row], query: FetchQuery, columns: str
+) -> Iterable[Row]:
     if not query.neighbors or not found:
-        return []
+        return ()
     own = {key_of(row) for row in found}
     near = raw.execute(_NEIGHBORS, (json_list(own), query.neighbors))
     others = [key for (key,) in near if key not in own]
@@ -79,7 +111,7 @@ def _neighbors(raw: sqlite3.Connection, found: Sequence[Row], query: FetchQuery,
         f"SELECT {columns} FROM json_each(?1) k CROSS JOIN memories m ON m.key = k.value "  # noqa: S608
         "JOIN documents d ON d.memory = m.key ORDER BY m.project, m.session_id, m.session_order, m.id",
         (json_list(others),),
-    ).fetchall()
+    )
 
 
 def _vectors(raw: sqlite3.Connection, rows: Sequence[Row]) -> tuple[StoredVectors, ...]:
@@ -94,7 +126,7 @@ def _vectors(raw: sqlite3.Connection, rows: Sequence[Row]) -> tuple[StoredVector
     return tuple(StoredVectors(row[0], *packed[key_of(row)]) for row in rows if key_of(row) in packed)
 
 
-def page(raw: sqlite3.Connection, scope: Scope, after: Place | None, limit: int) -> tuple[Memory, ...]:
+def page(raw: sqlite3.Connection, scope: Scope, after: Place | None, limit: int, max_bytes: int) -> Slice:
     """Return a page of memories by descending creation time, then ascending id."""
     where = conditions(scope)
     if after is not None:
@@ -102,18 +134,7 @@ def page(raw: sqlite3.Connection, scope: Scope, after: Place | None, limit: int)
         where.add("(m.created_at < ? OR m.id > ?)", after.created_at, after.id)
     rows = raw.execute(
         f"SELECT {FULL} FROM {SOURCE} WHERE {where.sql} ORDER BY m.created_at DESC, m.id LIMIT ?",  # noqa: S608
-        (*where.parameters, limit),
-    ).fetchall()
-    return to_memories(raw, rows)
-
-
-def export_page(raw: sqlite3.Connection, scope: Scope, after: Place | None, limit: int) -> tuple[Memory, ...]:
-    """Return the next memories of an export by ascending creation time and id."""
-    where = conditions(scope)
-    if after is not None:
-        where.add("(m.created_at, m.id) > (?, ?)", after.created_at, after.id)
-    rows = raw.execute(
-        f"SELECT {FULL} FROM {SOURCE} WHERE {where.sql} ORDER BY m.created_at, m.id LIMIT ?",  # noqa: S608
-        (*where.parameters, limit),
-    ).fetchall()
-    return to_memories(raw, rows)
+        (*where.parameters, limit + 1),
+    )
+    taken, has_more = take(rows, Meter(max_bytes), limit=limit)
+    return Slice(to_memories(raw, taken), has_more)

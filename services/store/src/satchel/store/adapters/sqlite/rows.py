@@ -29,8 +29,15 @@ _TAIL = (
     "m.header_tokens, m.passage_count, m.key"
 )
 FULL = f"{_HEAD}, d.component, d.metadata, {_TAIL}"
-BRIEF = f"{_HEAD}, '', '', {_TAIL}"
+BRIEF = f"{_HEAD}, '', '', {_TAIL}".replace("d.body", "iif(d.hidden, '', d.body)").replace(
+    "m.verbatim_tokens", "iif(d.hidden, 0, m.verbatim_tokens)"
+)
 SOURCE = "memories m JOIN documents d ON d.memory = m.key"
+
+BULKY = (8, 9, 10, 12, 24)  # places of summary, body, tags, component and fingerprint in `FULL` and `BRIEF`
+METADATA = 13
+PASSAGE_COUNT = 29
+MOST_LINKS = 1000  # that a memory shows; a link beyond is seen at its other end
 
 _TYPES = tuple(MemoryType(max(1, number)) for number in range(6))
 _STATES = tuple(MemoryState(max(1, number)) for number in range(4))
@@ -72,7 +79,7 @@ def to_memories(raw: sqlite3.Connection, rows: Sequence[Row]) -> tuple[Memory, .
 
 
 def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Link, ...]]:
-    """Return the links of memories by key, each list sorted by id, relation and direction."""
+    """Return the links of memories by key, each list sorted by id, relation and direction, and bounded."""
     found: dict[int, list[Link]] = {}
     rows = raw.execute(
         "SELECT l.cause, m.id, l.relation, 1 FROM json_each(?1) k JOIN links l ON l.cause = k.value "
@@ -84,7 +91,7 @@ def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Li
     )
     for key, other, relation, outgoing in rows:
         found.setdefault(key, []).append(Link(other, Relation(relation), outgoing == 1))
-    return {key: tuple(sorted(links)) for key, links in found.items()}
+    return {key: tuple(sorted(links)[:MOST_LINKS]) for key, links in found.items()}
 
 
 def model_of(raw: sqlite3.Connection) -> ModelIdentity | None:
@@ -100,6 +107,12 @@ def head_of(raw: sqlite3.Connection) -> int:
     """Return the newest revision."""
     revision: int = raw.execute("SELECT revision FROM head").fetchone()[0]
     return revision
+
+
+def store_id_of(raw: sqlite3.Connection) -> str:
+    """Return the id that the database was given when it was made."""
+    store_id: str = raw.execute("SELECT store_id FROM properties").fetchone()[0]
+    return store_id
 
 
 def json_list(values: Iterable[int | str]) -> str:

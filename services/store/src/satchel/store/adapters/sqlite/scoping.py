@@ -31,9 +31,9 @@ class Conditions:
 
 
 def conditions(scope: Scope) -> Conditions:
-    """Return what a memory must meet to be in the scope; the project is always one of it."""
+    """Return what a memory must meet to be in the scope."""
     found = Conditions()
-    found.add("m.project = ?", scope.project)
+    found.add_any("m.project", (scope.project,) if scope.project else ())
     found.add_any("m.state", tuple(int(state) for state in scope.states))
     found.add_any("m.wing", scope.wings)
     found.add_any("m.room", scope.rooms)

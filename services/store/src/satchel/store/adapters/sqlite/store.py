@@ -7,17 +7,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Self
 
+from satchel.runtime.background import running
 from satchel.runtime.errors import Overloaded, ServiceError
 from satchel.runtime.telemetry import span
 from satchel.store.adapters.sqlite import changing, counting, feed, inserting, reading
+from satchel.store.adapters.sqlite.candidates import fetch_candidates
 from satchel.store.adapters.sqlite.connection import Connection, Options, ReaderPool, open_connection
+from satchel.store.adapters.sqlite.exporting import ExportReader
 from satchel.store.adapters.sqlite.group_commit import GroupCommit
 from satchel.store.adapters.sqlite.migrations import migrate
 from satchel.store.adapters.sqlite.requests import recall_answer
 from satchel.store.adapters.sqlite.rows import head_of
+from satchel.store.adapters.sqlite.sweeping import Sweeper, is_due
 from satchel.store.adapters.sqlite.text_search import TextSearch
 from satchel.store.adapters.sqlite.vector_search import search_vectors
-from satchel.store.background import running
+from satchel.store.candidates import CandidateQuery, Candidates
 from satchel.store.model import (
     Changes,
     Deleted,
@@ -27,14 +31,13 @@ from satchel.store.model import (
     Pending,
     Prepared,
     RequestKey,
+    Slice,
     Status,
     Stored,
 )
 from satchel.store.ports import Attached, Export, FetchQuery, TextQuery, VectorQuery
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 from satchel.store.snapshots import load_memory, load_stored
-
-_EXPORT_BATCH = 200
 
 
 class SqliteStore:
@@ -47,6 +50,7 @@ class SqliteStore:
         writer: GroupCommit,
         readers: ReaderPool,
         search: TextSearch,
+        sweeper: Sweeper,
         schema_version: int,
         versions_kept: int,
         max_exports: int,
@@ -55,6 +59,7 @@ class SqliteStore:
         self._writer = writer
         self._readers = readers
         self._search = search
+        self._sweeper = sweeper
         self._schema_version = schema_version
         self._versions_kept = versions_kept
         self._max_exports = max_exports
@@ -76,6 +81,7 @@ class SqliteStore:
         search_entries: int = 3000,
         versions_kept: int = 20,
         max_exports: int = 4,
+        sweep_after_s: float = 600,
     ) -> AsyncIterator[Self]:
         """Open or create the file, bring its schema up to date, and close everything at the end.
 
@@ -87,18 +93,24 @@ class SqliteStore:
             version = await writing.run(lambda raw: migrate(raw, now))
             pool = [await _opened(stack, options, read_only=True) for _ in range(readers)]
             writer = GroupCommit(writing, max_waiting=max_waiting_writes, max_group=max_group)
+            sweeper = Sweeper(writer, writing, after_s=sweep_after_s)
             store = cls(
                 options=options,
                 writer=writer,
                 readers=ReaderPool(pool, max_waiting_reads),
                 search=TextSearch(search_entries),
+                sweeper=sweeper,
                 schema_version=version,
                 versions_kept=versions_kept,
                 max_exports=max_exports,
             )
             store._head = await writing.run(head_of)
+            if await writing.run(is_due):
+                sweeper.note()
             async with running(writer.serve(store._on_commit), stop=writer.close):
-                yield store
+                async with running(sweeper.run()):
+                    yield store
+                await sweeper.finish()
 
     def _on_commit(self, revision: int) -> None:
         if revision > self._head:
@@ -126,7 +138,7 @@ class SqliteStore:
         self, memory: Prepared, *, base_version: int, keep_passages: bool, key: RequestKey | None, now: int
     ) -> Memory:
         """See the port."""
-        return await self._writer.run(
+        changed = await self._writer.run(
             lambda raw: changing.replace(
                 raw,
                 memory,
@@ -137,16 +149,26 @@ class SqliteStore:
                 versions_kept=self._versions_kept,
             )
         )
+        self._sweeper.note()
+        return changed
+
+    async def keep_unchanged(self, memory_id: str, *, base_version: int, key: RequestKey, now: int) -> Memory:
+        """See the port."""
+        return await self._writer.run(
+            lambda raw: changing.keep_unchanged(raw, memory_id, base_version=base_version, key=key, now=now)
+        )
 
     async def delete(
         self, memory_id: str, *, project: str, expected_version: int, key: RequestKey | None, now: int
     ) -> Deleted:
         """See the port."""
-        return await self._writer.run(
+        deleted = await self._writer.run(
             lambda raw: changing.delete(
                 raw, memory_id, project=project, expected_version=expected_version, key=key, now=now
             )
         )
+        self._sweeper.note()
+        return deleted
 
     async def attach(self, embedded: Sequence[Embedded]) -> Attached:
         """See the port."""
@@ -173,12 +195,17 @@ class SqliteStore:
         with span("satchel.store.fetch", **{"satchel.store.ids": len(query.ids)}):
             return await self._readers.run(lambda raw: reading.fetch(raw, query))
 
-    async def page(self, scope: Scope, *, after: Place | None, limit: int) -> tuple[Memory, ...]:
+    async def fetch_candidates(self, query: CandidateQuery) -> Candidates:
         """See the port."""
-        return await self._readers.run(lambda raw: reading.page(raw, scope, after, limit))
+        with span("satchel.store.fetch", **{"satchel.store.ids": len(query.ids)}):
+            return await self._readers.run(lambda raw: fetch_candidates(raw, query))
+
+    async def page(self, scope: Scope, *, after: Place | None, limit: int, max_bytes: int) -> Slice:
+        """See the port."""
+        return await self._readers.run(lambda raw: reading.page(raw, scope, after, limit, max_bytes))
 
     @asynccontextmanager
-    async def export(self, scope: Scope) -> AsyncIterator[Export]:
+    async def export(self, scope: Scope, *, max_bytes: int) -> AsyncIterator[Export]:
         """See the port. An export has a connection of its own, whose snapshot lasts as long as it does."""
         if self._exports >= self._max_exports:
             raise Overloaded(queue="store.exports", limit=self._max_exports, retry_after_s=5.0)
@@ -186,8 +213,8 @@ class SqliteStore:
         try:
             async with AsyncExitStack() as stack:
                 connection = await _opened(stack, self._options, read_only=True)
-                total = await connection.run(lambda raw: _begin_export(raw, scope))
-                yield Export(total, _export_batches(connection, scope))
+                reader = await connection.run(lambda raw: ExportReader(raw, scope, max_bytes))
+                yield Export(reader.total, _export_batches(connection, reader))
         finally:
             self._exports -= 1
 
@@ -205,10 +232,14 @@ class SqliteStore:
         with span("satchel.store.search_vectors"):
             return await self._readers.run(lambda raw: search_vectors(raw, query))
 
-    async def changes(self, after: int, *, limit: int, project: str, with_vectors: bool) -> Changes:
+    async def changes(
+        self, after: int, *, limit: int, max_bytes: int, project: str, with_vectors: bool
+    ) -> Changes:
         """See the port."""
         return await self._readers.run(
-            lambda raw: feed.changes(raw, after, limit=limit, project=project, with_vectors=with_vectors)
+            lambda raw: feed.changes(
+                raw, after, limit=limit, max_bytes=max_bytes, project=project, with_vectors=with_vectors
+            )
         )
 
     async def wait_beyond(self, revision: int) -> None:
@@ -236,20 +267,9 @@ def _import_one(record: Prepared, raw: sqlite3.Connection) -> Stored:
     return inserting.import_one(raw, record)
 
 
-def _begin_export(raw: sqlite3.Connection, scope: Scope) -> int:
-    raw.execute("BEGIN")
-    return counting.count(raw, scope)
-
-
-async def _export_batches(connection: Connection, scope: Scope) -> AsyncIterator[tuple[Memory, ...]]:
-    after: Place | None = None
-    while batch := await connection.run(partial(_export_page, scope=scope, after=after)):
+async def _export_batches(connection: Connection, reader: ExportReader) -> AsyncIterator[tuple[Memory, ...]]:
+    while batch := await connection.run(reader.read):
         yield batch
-        after = Place(batch[-1].created_at, batch[-1].id)
-
-
-def _export_page(raw: sqlite3.Connection, scope: Scope, after: Place | None) -> tuple[Memory, ...]:
-    return reading.export_page(raw, scope, after, _EXPORT_BATCH)
 
 
 def _size_of(options: Options) -> int:

@@ -24,7 +24,9 @@ _EXACT_WEIGHT = 0.3  # best of 0.2 to 0.45 by recall at 5, 10 and 50 on the retr
 _EXACT_CHARACTERS = 16_384  # of a text that are looked at for exact words
 _MOST_COUNTED = 20_000  # a word in more memories than this says little, and counting them costs
 _CACHED_COUNTS = 4096
-_GROWTH = 1.25  # counts are taken anew when the store has grown by this factor
+_COUNTED_BITS = (
+    3  # of the number of memories that are kept: counts are taken anew at 4, 5, 6, 7, 8, 10, 12, 14, 16
+)
 _LEAST_SHARE = 0.25  # of the store that a scope must hold for the whole store to be ranked first
 _SPARE = 1.2  # what is ranked beyond the expected number, so that enough are in the scope
 _LEAST_SCORE = 1e-9
@@ -44,14 +46,45 @@ SELECT m.key, m.id,
 FROM json_each(?) k CROSS JOIN memories m ON m.key = k.value CROSS JOIN words w ON w.memory = m.key
 WHERE {{where}}
 """  # noqa: S608
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM stems WHERE stems MATCH ? LIMIT ?)"
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM stems WHERE stems MATCH ? AND rowid <= ? LIMIT ?)"
 _SIZES = """
 SELECT ifnull(sum(memories), 0), ifnull(sum(memories) FILTER (
   WHERE project = ? AND state IN (SELECT value FROM json_each(?))
-), 0) FROM tallies
+), 0), (SELECT ifnull(max(key), 0) FROM memories), (SELECT words_removed FROM properties) FROM tallies
 """
 
 _Scores: TypeAlias = dict[int, float]  # by the memory's key, best first
+
+
+class _Sizes(NamedTuple):
+    """How many memories the store holds, and how many in the scope's project and states; what counts rest on.
+
+    ``newest`` is the greatest key of a memory, ``words_removed`` how often words were removed from the index.
+    """
+
+    total: int
+    inside: int
+    newest: int
+    words_removed: int
+
+    @property
+    def counted(self) -> int:
+        """The greatest key whose memory's words are counted."""
+        spare = max(self.newest.bit_length() - _COUNTED_BITS, 0)
+        return self.newest >> spare << spare
+
+    @property
+    def share(self) -> float:
+        """About the share of the memories whose words are counted, in (0.75, 1]."""
+        return self.counted / self.newest if self.newest else 1.0
+
+
+class _Counts(NamedTuple):
+    """By token how many of the memories up to a key hold a word, at a number of removals."""
+
+    counted: int
+    words_removed: int
+    by_token: OrderedDict[str, int]
 
 
 class _Ranking(NamedTuple):
@@ -68,64 +101,79 @@ class _Ranking(NamedTuple):
 class TextSearch:
     """Searches by words; keeps how common words are, so that the next query knows the rare ones.
 
-    ``max_entries`` is the number of list entries that the second pass may read. Used by several reader
-    threads: the cache is only replaced or added to, and a lost update costs one more count.
+    ``max_entries`` is the number of list entries that the second pass may read. How common a word is follows
+    from the database alone: it is counted in the memories up to a key that moves in steps, so that a count
+    holds while memories are added, and goes when words are removed. So a restart changes no score. Used by
+    several reader threads: the cache is only replaced or added to, and a lost update costs one more count.
     """
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
-        self._counts: OrderedDict[str, int] = OrderedDict()
-        self._counted_at = 0
+        self._counts = _Counts(0, 0, OrderedDict())
 
     def search(self, raw: sqlite3.Connection, query: TextQuery) -> TextFound:
         """Return hits by words and by tags, and the revision that they reflect."""
         asked = query.terms[:_MAX_TERMS]
         terms = (*asked, *query.parts[:_MAX_TERMS])
-        total, inside = _sizes(raw, query.scope)
-        counts = self._counts_of(raw, terms, total)
-        rare = self._rarest(terms, counts)
-        ranking = _ranking(query, total, inside)
-        hits = _hits(raw, ranking, asked, rare, _weights(terms, counts, total)) if asked and inside else []
+        sizes = _sizes(raw, query.scope)
+        counts = self._counts_of(raw, terms, sizes)
+        rare = _rarest(terms, counts, math.floor(self._max_entries * sizes.share))
+        ranking = _ranking(query, sizes.total, sizes.inside)
+        hits = []
+        if asked and sizes.inside:
+            hits = _hits(raw, ranking, asked, rare, _weights(terms, counts, sizes.total * sizes.share))
         tag_hits = search_tags(
             raw, [term.text for term in rare], ranking.where, wanted=query.top_k, enough=ranking.enough
         )
         return TextFound(tuple(hits[: query.top_k]), tag_hits, head_of(raw))
 
-    def _rarest(self, terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
-        """Return the rarest terms, as many as may be read together, at least one."""
-        chosen: list[Term] = []
-        entries = 0
-        for term in sorted(terms, key=lambda term: counts[term.token]):
-            entries += counts[term.token]
-            if chosen and entries > self._max_entries:
-                break
-            chosen.append(term)
-        return chosen
+    def _counts_of(self, raw: sqlite3.Connection, terms: Sequence[Term], sizes: _Sizes) -> Mapping[str, int]:
+        """Return by token how many memories hold a word, of those that are counted now.
 
-    def _counts_of(self, raw: sqlite3.Connection, terms: Sequence[Term], total: int) -> Mapping[str, int]:
-        """Return by token how many memories hold a word, as of when it was last counted.
-
-        A word that no memory held is counted again every time, which costs nothing.
+        A word that none of these holds is counted in the others, every time: that costs nothing.
         """
-        if total > self._counted_at * _GROWTH or total < self._counted_at / _GROWTH:
-            self._counts, self._counted_at = OrderedDict(), total
-        cache, found = self._counts, dict[str, int]()
+        cache, found = self._cache_of(sizes), dict[str, int]()
         for term in terms:
             count = cache.get(term.token)
             if count is None:
-                count = raw.execute(_COUNT, (_phrase(term), _MOST_COUNTED)).fetchone()[0]
+                count = _count(raw, term, sizes.counted)
                 if count:
                     cache[term.token] = count
+                else:
+                    count = _count(raw, term, sizes.newest)
             found[term.token] = count
         while len(cache) > _CACHED_COUNTS:
             cache.popitem(last=False)
         return found
 
+    def _cache_of(self, sizes: _Sizes) -> OrderedDict[str, int]:
+        """Return the counts that hold for what is read now; a reader of another moment keeps its own."""
+        counts = self._counts
+        if counts[:2] != (sizes.counted, sizes.words_removed):
+            self._counts = counts = _Counts(sizes.counted, sizes.words_removed, OrderedDict())
+        return counts.by_token
 
-def _sizes(raw: sqlite3.Connection, scope: Scope) -> tuple[int, int]:
-    """Return how many memories the store holds, and how many in the scope's project and states."""
-    total, inside = raw.execute(_SIZES, (scope.project, json_list(map(int, scope.states)))).fetchone()
-    return total, inside
+
+def _sizes(raw: sqlite3.Connection, scope: Scope) -> _Sizes:
+    return _Sizes(*raw.execute(_SIZES, (scope.project, json_list(map(int, scope.states)))).fetchone())
+
+
+def _count(raw: sqlite3.Connection, term: Term, up_to: int) -> int:
+    """Return how many memories hold a word, of those with a key of at most ``up_to``."""
+    found: int = raw.execute(_COUNT, (_phrase(term), up_to, _MOST_COUNTED)).fetchone()[0]
+    return found
+
+
+def _rarest(terms: Sequence[Term], counts: Mapping[str, int], max_entries: int) -> list[Term]:
+    """Return the rarest terms, as many as may be read together, at least one."""
+    chosen: list[Term] = []
+    entries = 0
+    for term in sorted(terms, key=lambda term: counts[term.token]):
+        entries += counts[term.token]
+        if chosen and entries > max_entries:
+            break
+        chosen.append(term)
+    return chosen
 
 
 def _ranking(query: TextQuery, total: int, inside: int) -> _Ranking:
@@ -137,8 +185,10 @@ def _ranking(query: TextQuery, total: int, inside: int) -> _Ranking:
     return _Ranking(conditions(query.scope), query.top_k, enough)
 
 
-def _weights(terms: Sequence[Term], counts: Mapping[str, int], total: int) -> list[tuple[str, float]]:
+def _weights(terms: Sequence[Term], counts: Mapping[str, int], total: float) -> list[tuple[str, float]]:
     """Return each word as it stands between spaces, and what a memory gains that holds it exactly.
+
+    ``counts`` are of ``total`` memories.
 
     The weight is a part of the word's inverse document frequency as BM25 has it.
     """

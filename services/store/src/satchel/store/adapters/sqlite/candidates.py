@@ -1,0 +1,127 @@
+"""Fetches the candidates of a recall; the hot path, so that rows stay tuples and become columns at once."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from satchel.store.adapters.sqlite.rows import Row, json_list, links_of, model_of
+from satchel.store.adapters.sqlite.scoping import conditions
+from satchel.store.candidates import CandidateQuery, Candidates
+from satchel.store.model import MemoryState
+
+_ACTIVE = int(MemoryState.ACTIVE)
+_SPAN_BYTES = 8
+
+# Column of `Candidates` by what is selected for it; the passages and the key follow.
+_SELECTED = {
+    "ids": "m.id",
+    "contents": "iif(d.hidden, '', d.body)",
+    "fingerprints": "iif(d.hidden, '', d.fingerprint)",
+    "wings": "m.wing",
+    "rooms": "m.room",
+    "session_ids": "m.session_id",
+    "session_orders": "m.session_order",
+    "types": "m.type",
+    "created": "m.created_at",
+    "effective": "m.effective_at",
+    "occurred": "m.occurred_at IS NOT NULL",
+    "versions": "m.version",
+    "token_counts": "iif(d.hidden, 0, m.verbatim_tokens)",
+    "fact_counts": "m.fact_count",
+}
+_COLUMNS = ", ".join([*_SELECTED.values(), "e.spans", "e.vectors", "m.key"])
+_FROM = (
+    "FROM json_each(?1) k CROSS JOIN memories m ON {join} = k.value "
+    "JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key"
+)
+_ASKED = f"SELECT {_COLUMNS} {_FROM.format(join='m.id')} WHERE ?2 = '' OR m.project = ?2"
+_BESIDE = f"SELECT {_COLUMNS} {_FROM.format(join='m.key')} ORDER BY m.session_id, m.session_order, m.id"
+
+# For one memory with a session, the nearest active ones on one side: a range read of one index.
+_BEFORE = f"""
+SELECT key FROM memories WHERE project = ? AND session_id = ? AND session_id <> '' AND session_order < ?
+AND state = {_ACTIVE} ORDER BY session_order DESC LIMIT ?
+"""  # noqa: S608  # only the number of a state is put in
+_AFTER = f"""
+SELECT key FROM memories WHERE project = ? AND session_id = ? AND session_id <> '' AND session_order > ?
+AND state = {_ACTIVE} ORDER BY session_order LIMIT ?
+"""  # noqa: S608  # the same
+
+_BODY, _SESSION, _ORDER = (
+    list(_SELECTED).index(name) for name in ("contents", "session_ids", "session_orders")
+)
+_SPANS, _VECTORS, _KEY = -3, -2, -1
+
+
+def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidates:
+    """Return the candidates that exist, in the order of the ids, then their neighbours."""
+    asked, remaining = _asked(raw, query)
+    beside = [] if remaining else _beside(raw, asked, query)  # for those that come last
+    rows = [*asked, *beside]
+    if not rows:
+        return Candidates(remaining=remaining)
+    columns: list[Any] = list(zip(*rows, strict=True))
+    model = model_of(raw)
+    return Candidates(
+        **dict(zip(_SELECTED, columns, strict=False)),
+        asked_count=len(asked),
+        in_filter=[True] * len(asked) + _in_filter(raw, beside, query),
+        passage_counts=[len(spans) // _SPAN_BYTES if spans else 0 for spans in columns[_SPANS]],
+        spans=b"".join(filter(None, columns[_SPANS])),
+        vectors=b"".join(filter(None, columns[_VECTORS])),
+        dimension=0 if model is None else model.dimension,
+        links=_links(raw, columns[_KEY]),
+        remaining=remaining,
+    )
+
+
+def _asked(raw: sqlite3.Connection, query: CandidateQuery) -> tuple[list[Row], tuple[str, ...]]:
+    """Return the leading rows that fit, at least one, and the ids from the first that does not."""
+    wanted = tuple(dict.fromkeys(query.ids))
+    rows: list[Row] = []
+    size = 0
+    for row in raw.execute(_ASKED, (json_list(wanted), query.scope.project)):  # in the order of the ids
+        size += 4 * len(row[_BODY]) + len(row[_VECTORS] or b"")
+        if rows and size > query.max_bytes:
+            return rows, wanted[wanted.index(row[0]) :]
+        rows.append(row)
+    return rows, ()
+
+
+def _beside(raw: sqlite3.Connection, asked: Sequence[Row], query: CandidateQuery) -> list[Row]:
+    if not query.neighbors:
+        return []
+    own = {row[_KEY] for row in asked}
+    near: set[int] = set()
+    for row in asked[: query.neighbors_of_first or None]:
+        if row[_SESSION]:
+            place = (query.scope.project, row[_SESSION], row[_ORDER], query.neighbors)
+            near.update(key for (key,) in raw.execute(_BEFORE, place))
+            near.update(key for (key,) in raw.execute(_AFTER, place))
+    others = sorted(near - own)
+    return raw.execute(_BESIDE, (json_list(others),)).fetchall() if others else []
+
+
+def _in_filter(raw: sqlite3.Connection, beside: Sequence[Row], query: CandidateQuery) -> list[bool]:
+    """Tell of each neighbour, which no search has filtered, whether it is in the scope."""
+    if not beside or query.scope.is_wide:
+        return [True] * len(beside)
+    where = conditions(query.scope)
+    keys = json_list(row[_KEY] for row in beside)
+    inside = {
+        key
+        for (key,) in raw.execute(
+            f"SELECT m.key FROM json_each(?) k CROSS JOIN memories m ON m.key = k.value WHERE {where.sql}",  # noqa: S608
+            (keys, *where.parameters),
+        )
+    }
+    return [row[_KEY] in inside for row in beside]
+
+
+def _links(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    linked = links_of(raw, keys)
+    return {
+        place: tuple(sorted({link.memory_id for link in linked[key]}))
+        for place, key in enumerate(keys)
+        if linked.get(key)
+    }
