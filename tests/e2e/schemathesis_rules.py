@@ -15,21 +15,28 @@ import schemathesis
 
 _DEFAULT_FLOOR, _DEFAULT_CEILING = 0.15, 0.75
 _FLOAT_BYTES = 4
-_FIXED = frozenset({"id", "project", "request_id", "expected_version"})
+_NEVER_EMPTY = ("content", "wing")
 
 
 @schemathesis.hook
 def filter_case(_context: schemathesis.HookContext, case: "schemathesis.Case[Any]") -> bool:
     """Say whether a request keeps all the rules."""
     body = case.body if isinstance(case.body, Mapping) else {}
-    return not any(_broken(body, case.query or {}))
+    return not (case.method == "PUT" and _clears(body)) and not any(_broken(body, case.query or {}))
+
+
+def _clears(body: Mapping[str, Any]) -> bool:
+    """Say whether an update would clear what is never empty. Without a mask, members that are there count."""
+    mask = str(body.get("update_mask") or "")
+    named = mask.split(",") if mask else [name for name, member in body.items() if member is not None]
+    return any(name in named and not body.get(name) for name in _NEVER_EMPTY)
 
 
 def _broken(body: Mapping[str, Any], query: Mapping[str, Any]) -> Iterator[bool]:
     # ListMemories: a page token is opaque, and only one that an answer held is taken.
     yield bool(query.get("page_token"))
-    # UpdateMemory: the mask names what can be updated, which is not all that the request holds.
-    yield not _FIXED.isdisjoint(str(body.get("update_mask")).split(","))
+    # Recall, SearchMemories: a revision is one that an answer held; for a greater one the server waits.
+    yield _number(body.get("min_revision"), 0) > 0
     # Recall, SearchMemories, Allocate: the floor of the threshold is at most the ceiling.
     options = body.get("options")
     yield isinstance(options, Mapping) and _is_above(options)

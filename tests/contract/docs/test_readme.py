@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = sorted((ROOT / "docs" / "examples").iterdir())
+EXAMPLES = sorted(path for path in (ROOT / "docs" / "examples").iterdir() if path.is_file())
 LONGEST_EXAMPLE = 18
 
 

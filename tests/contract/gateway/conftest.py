@@ -4,12 +4,10 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
-from contract.gateway.fakes import World, open_world
+from contract.gateway.fakes import World, client_of, open_world
 
-from satchel.gateway.rest.app import build_app
+from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, load_contract
-
-BASE_URL = "http://127.0.0.1:8080"
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +23,5 @@ async def world() -> AsyncIterator[World]:
 
 @pytest.fixture
 async def http(world: World) -> AsyncIterator[httpx2.AsyncClient]:
-    app = build_app(world.clients)
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=BASE_URL) as client:
+    async with client_of(world, GatewaySettings()) as client:
         yield client

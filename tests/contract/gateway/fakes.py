@@ -9,17 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+import httpx2
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_grpc
 from satchel.api.store.v1 import memory_service_pb2 as store_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as store_grpc
 from satchel.api.types.v1 import memory_pb2
+from satchel.gateway.app import build_app
 from satchel.gateway.clients import Clients
+from satchel.gateway.settings import GatewaySettings
 from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import default_chain
 
+BASE_URL = "http://127.0.0.1:8080"
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -144,6 +148,8 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
     metadata: list[dict[str, str | bytes]] = field(default_factory=list)
     failure: Exception | None = None
     failing_parts: set[str] = field(default_factory=set)
+    # Raised for requests that name a revision.
+    unreached: Exception | None = None
     index_state: str = "ready"
 
     def _begin(self, request: Any, context: Context) -> None:
@@ -154,6 +160,8 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
 
     async def Recall(self, request: Any, context: Context) -> Any:
         self._begin(request, context)
+        if request.min_revision and self.unreached is not None:
+            raise self.unreached
         memories = list(self.store.memories.values())
         answer = allocator_pb.RecallResponse(
             context="\n".join(memory.content for memory in memories),
@@ -213,6 +221,14 @@ class World:
     store: FakeStore
     allocator: FakeAllocator
     clients: Clients
+
+
+@asynccontextmanager
+async def client_of(world: World, settings: GatewaySettings) -> AsyncIterator[httpx2.AsyncClient]:
+    """Reach a gateway with these settings over the fakes, by a loopback name."""
+    transport = httpx2.ASGITransport(build_app(world.clients, settings))
+    async with httpx2.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+        yield client
 
 
 @asynccontextmanager

@@ -1,9 +1,11 @@
 # ruff: noqa: ANN401  # structured content is of any type
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import anyio
 import httpx2
 import jsonschema  # type: ignore[import-untyped]  # no stubs among the dependencies
 import pytest
@@ -11,14 +13,17 @@ from contract.gateway.fakes import World
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.message import SessionMessage
+from mcp_types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
+from pydantic import ValidationError
 
+from satchel.gateway.app import build_app
 from satchel.gateway.caller import Caller
 from satchel.gateway.main import HttpServer
 from satchel.gateway.mcp.server import HEALTH_TOOL, build_server
+from satchel.gateway.mcp.stdio import AnsweredFrames
 from satchel.gateway.mcp.tools import ROWS
 from satchel.gateway.metrics import GatewayMetrics
-from satchel.gateway.rest.app import build_app
 from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, is_required
 
@@ -234,6 +239,39 @@ async def test_half_a_surrogate_pair_is_refused_by_field_over_http(world: World)
         answer["structuredContent"]["field"],
         answer["structuredContent"]["reason"],
     ) == ("content", "ERROR_REASON_FIELD_INVALID_CHARACTER")
+    assert answer["content"][0]["text"] == "content must not hold half of a surrogate pair: remove it."
+
+
+async def test_a_body_without_a_type_is_refused_as_no_browser_asks_before_it_sends_one(
+    http: httpx2.AsyncClient,
+) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    refused = await http.post("/mcp", content=b'{"jsonrpc":"2.0","method":"ping","id":1}', headers=headers)
+
+    assert (refused.status_code, refused.json()["reason"]) == (415, "ERROR_REASON_MALFORMED_MESSAGE")
+
+
+async def test_lines_that_are_no_frames_are_answered_and_passed_over() -> None:
+    """The SDK hands its server an exception for such a line; the server alone would drop it."""
+    frame = SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=7, method="ping"))
+    send, received = anyio.create_memory_object_stream[SessionMessage | Exception](9)
+    answers, answered = anyio.create_memory_object_stream[SessionMessage](9)
+    for line in ("hello", '{"a": 1}'):
+        with pytest.raises(ValidationError) as raised:
+            jsonrpc_message_adapter.validate_json(line, by_name=False)
+        await send.send(raised.value)
+    await send.send(frame)
+    async with send, received, answers, answered:
+        assert frame == await AnsweredFrames(received, answers).receive()
+        sent = [answered.receive_nowait().message for _ in range(answered.statistics().current_buffer_used)]
+
+    assert [json.loads(one.model_dump_json(exclude_unset=True)) for one in sent] == [
+        {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": text}}
+        for code, text in (
+            (-32700, "The line is not JSON: send one JSON-RPC message a line."),
+            (-32600, "The line is not a message of JSON-RPC 2.0."),
+        )
+    ]
 
 
 async def test_a_notification_is_answered_by_202_and_get_by_405(world: World) -> None:

@@ -9,10 +9,10 @@ import grpc
 import httpx2
 import pytest
 from google.protobuf.message import Message
-from grpc_tools import protoc  # type: ignore[import-untyped]  # it has no stubs
+from grpc_tools import protoc
 
+from satchel.gateway.app import build_app
 from satchel.gateway.clients import Clients
-from satchel.gateway.rest.app import build_app
 from satchel.gateway.transcoder.descriptors import Contract, load_contract, message_class
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import default_chain

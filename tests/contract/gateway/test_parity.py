@@ -142,7 +142,8 @@ async def reason_of_rest(http: httpx2.AsyncClient, rpc_name: str, members: dict[
     else:
         query = {name: value for name, value in members.items() if name not in route.path_fields}
     content = None if body is None else json.dumps(body)
-    answer = await http.request(route.rule.verb, path, params=query, content=content)
+    headers = {"Content-Type": "application/json"}
+    answer = await http.request(route.rule.verb, path, params=query, content=content, headers=headers)
     assert answer.status_code == 422, answer.text
     problem = answer.json()
     assert all(problem[name] for name in ("field", "limit", "remedy"))

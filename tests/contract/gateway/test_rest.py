@@ -1,14 +1,19 @@
+import asyncio
 import base64
 import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import httpx2
 import pytest
-from contract.gateway.fakes import MemoryNotFound, World
+from contract.gateway.fakes import MemoryNotFound, World, client_of
 
-from satchel.runtime.errors import Overloaded
+from satchel.gateway.settings import GatewaySettings
+from satchel.runtime.errors import Code, InvalidRequest, Overloaded, RemoteError, ServiceError
 from satchel.runtime.trace_records import decode_spans
 
 MEMORIES = "/api/v1/memories"
+JSON = {"Content-Type": "application/json"}
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 
@@ -77,6 +82,63 @@ async def test_a_read_waits_for_the_newest_write_of_this_gateway(
     await http.post(f"{MEMORIES}/search", json={"query": "q", "min_revision": 1})
 
     assert [request.min_revision for request in world.allocator.requests] == [0, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "unreached",
+    [
+        RemoteError("Not yet.", code=Code.UNAVAILABLE, reason="ERROR_REASON_REVISION_NOT_REACHED"),
+        InvalidRequest.of("min_revision", "ERROR_REASON_FIELD_OUT_OF_RANGE", "min_revision is too great."),
+    ],
+)
+async def test_a_revision_that_a_replaced_store_never_reaches_is_forgotten(
+    http: httpx2.AsyncClient, world: World, unreached: ServiceError
+) -> None:
+    await store(http)
+    world.allocator.unreached = unreached
+    answers = [await http.post(f"{MEMORIES}/recall", json={"query": "q"}) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert [request.min_revision for request in world.allocator.requests] == [1, 0, 0]
+
+
+async def test_a_revision_that_the_caller_names_is_not_forgotten(
+    http: httpx2.AsyncClient, world: World
+) -> None:
+    world.allocator.unreached = RemoteError(
+        "Not yet.", code=Code.UNAVAILABLE, reason="ERROR_REASON_REVISION_NOT_REACHED"
+    )
+    answer = await http.post(f"{MEMORIES}/recall", json={"query": "q", "min_revision": 9})
+
+    assert (answer.status_code, len(world.allocator.requests)) == (503, 1)
+
+
+@pytest.mark.parametrize(
+    ("members", "mask"),
+    [
+        ({"content": ""}, ["content"]),
+        ({"tags": [], "title": "t"}, ["tags", "title"]),
+        ({"tags": "", "metadata": {}, "room": None}, ["tags", "metadata"]),
+        ({"project": "p", "expected_version": 0}, []),
+        ({"title": "t", "summary": "", "update_mask": "title"}, ["title"]),
+    ],
+)
+async def test_an_update_without_a_mask_changes_the_members_that_are_there(
+    http: httpx2.AsyncClient, world: World, members: Mapping[str, Any], mask: list[str]
+) -> None:
+    memory_id = await store(http)
+    await http.put(f"{MEMORIES}/{memory_id}", json=members)
+
+    assert sorted(mask) == sorted(world.store.requests[-1].update_mask.paths)
+
+
+async def test_a_fraction_for_a_whole_number_is_named(http: httpx2.AsyncClient) -> None:
+    refused = await http.post(f"{MEMORIES}/recall", json={"query": "q", "budget": 2.5})
+    huge = await http.post(f"{MEMORIES}/recall", json={"query": "q", "budget": 4e9})
+
+    assert refused.json()["error"] == "budget must be a whole number, not 2.5: send a whole number."
+    assert refused.json()["reason"] == "ERROR_REASON_FIELD_WRONG_TYPE"
+    assert "not 4000000000:" in huge.json()["error"]
 
 
 async def test_the_project_header_counts_where_the_request_names_none(
@@ -157,17 +219,18 @@ async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
 @pytest.mark.parametrize(
     ("content", "headers", "status"),
     [
-        (b"{", {}, 400),
-        (b'{"content": "x", "content": "y"}', {}, 400),
-        (b"\xff", {}, 400),
-        (b"[" * 100_000, {}, 400),
-        (b"[]", {}, 422),
+        (b"{", JSON, 400),
+        (b'{"content": "x", "content": "y"}', JSON, 400),
+        (b"\xff", JSON, 400),
+        (b"[" * 100_000, JSON, 400),
+        (b"[]", JSON, 422),
         (b"", {}, 422),
+        (b"{}", {}, 415),
         (b"{}", {"Content-Type": "text/plain"}, 415),
         (b"{}", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
         (b"{}", {"Content-Type": "application/json; charset=utf-16"}, 415),
-        (b"{}", {"Content-Encoding": "gzip"}, 415),
-        (b'{"content": "' + b"x" * (4 << 20) + b'"}', {}, 413),
+        (b"{}", {**JSON, "Content-Encoding": "gzip"}, 415),
+        (b'{"content": "' + b"x" * (4 << 20) + b'"}', JSON, 413),
     ],
 )
 async def test_a_bad_body_is_refused_with_its_status(
@@ -189,7 +252,7 @@ async def test_a_body_without_a_length_is_cut_off_at_the_limit(http: httpx2.Asyn
             sent += 1 << 20
             yield b" " * (1 << 20)
 
-    answer = await http.post(MEMORIES, content=endless())  # type: ignore[arg-type]  # an async generator
+    answer = await http.post(MEMORIES, content=endless(), headers=JSON)  # type: ignore[arg-type]  # an async generator
 
     assert answer.status_code == 413
     assert sent <= 8 << 20
@@ -210,6 +273,8 @@ async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncCl
     assert refused.headers["allow"] == "GET, POST, HEAD, OPTIONS"
     assert asked.headers["allow"] == "POST, OPTIONS"
     assert lost.json()["error"].startswith("There is nothing at")
+    assert lost.json()["reason"] == "ERROR_REASON_ROUTE_NOT_FOUND"
+    assert lost.json()["metadata"] == {"method": "GET", "path": "/api/v1/nothing"}
     assert "GET" in documents.headers["allow"]
     assert documents.json()["code"] == "unimplemented"
 
@@ -260,10 +325,53 @@ async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClie
     "headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}]
 )
 @pytest.mark.parametrize("path", [f"{MEMORIES}/recall", "/mcp", "/health"])
-async def test_foreign_hosts_and_pages_are_refused_on_loopback(
-    http: httpx2.AsyncClient, headers: dict[str, str], path: str
+@pytest.mark.parametrize("address", ["127.0.0.1:8080", "0.0.0.0:8080"])
+async def test_foreign_hosts_and_pages_are_refused_on_every_address(
+    world: World, headers: dict[str, str], path: str, address: str
 ) -> None:
-    assert (await http.post(path, json={"query": "q"}, headers=headers)).status_code == 403
+    settings = GatewaySettings(http_address=address, open_to_network=True, allowed_hosts=("memory.example",))
+    async with client_of(world, settings) as http:
+        refused = await http.post(path, json={"query": "q"}, headers=headers)
+
+    assert (refused.status_code, refused.json()["reason"]) == (403, "ERROR_REASON_PERMISSION_DENIED")
+    assert world.allocator.requests == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "memory.example"])
+async def test_an_open_gateway_answers_to_loopback_names_and_to_those_it_is_told(
+    world: World, host: str
+) -> None:
+    settings = GatewaySettings(
+        http_address="0.0.0.0:8080", open_to_network=True, allowed_hosts=("Memory.example",)
+    )
+    async with client_of(world, settings) as http:
+        answer = await http.get(MEMORIES, headers={"Host": host, "Origin": f"http://{host}"})
+
+    assert answer.status_code == 200
+
+
+async def test_more_requests_than_the_limit_are_told_to_come_back_and_health_still_answers(
+    world: World,
+) -> None:
+    is_waiting, may_end = asyncio.Event(), asyncio.Event()
+
+    async def slow_body() -> AsyncIterator[bytes]:
+        is_waiting.set()
+        await may_end.wait()
+        yield b'{"content": "x", "wing": "w"}'
+
+    async with client_of(world, GatewaySettings(max_requests=1)) as http:
+        first = asyncio.create_task(http.post(MEMORIES, content=slow_body(), headers=JSON))
+        await is_waiting.wait()
+        refused = await http.get(MEMORIES)
+        alive = await http.get("/health/live")
+        may_end.set()
+        stored = await first
+        again = await http.get(MEMORIES)
+
+    assert [one.status_code for one in (refused, alive, stored, again)] == [503, 200, 201, 200]
+    assert (refused.json()["reason"], refused.headers["retry-after"]) == ("ERROR_REASON_OVERLOADED", "1")
+    assert refused.json()["metadata"]["limit"] == "1"
 
 
 async def test_health_tells_of_every_part(http: httpx2.AsyncClient, world: World) -> None:

@@ -1,5 +1,7 @@
 import json
+import re
 import socket
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,17 +9,20 @@ import pytest
 from satchel.gateway.errors import (
     BodyTooLarge,
     HostRefused,
-    RouteNotFound,
+    PathNotFound,
+    TooManyRequests,
+    UnknownTool,
     VerbNotAllowed,
     WrongContentCoding,
     WrongContentType,
 )
 from satchel.gateway.main import bind
-from satchel.gateway.mcp.frames import mend
+from satchel.gateway.mcp.frames import mend, restored
 from satchel.gateway.problems import problem_of, status_of
 from satchel.gateway.settings import PREFIX, GatewaySettings
 from satchel.gateway.transcoder.descriptors import load_contract
 from satchel.gateway.transcoder.json_text import MalformedJson
+from satchel.gateway.transcoder.number_forms import decimal, whole_number
 from satchel.gateway.transcoder.routes import RouteTable
 from satchel.runtime.errors import (
     Cancelled,
@@ -48,7 +53,8 @@ def remote(code: Code, reason: str) -> RemoteError:
         (Unauthenticated(), 401),
         (PermissionDenied("No."), 403),
         (HostRefused("Host"), 403),
-        (RouteNotFound("/x"), 404),
+        (PathNotFound("GET", "/x"), 404),
+        (UnknownTool("x", ["y"]), 404),
         (remote(Code.NOT_FOUND, "ERROR_REASON_MEMORY_NOT_FOUND"), 404),
         (VerbNotAllowed("PATCH", ("GET",)), 405),
         (remote(Code.ALREADY_EXISTS, "ERROR_REASON_PATH_TAKEN"), 409),
@@ -63,6 +69,7 @@ def remote(code: Code, reason: str) -> RemoteError:
         (InternalError(), 500),
         (Unimplemented(), 501),
         (PeerUnavailable(), 503),
+        (TooManyRequests(1), 503),
         (DeadlineExceeded(), 504),
         (remote(Code.RESOURCE_EXHAUSTED, "ERROR_REASON_STORE_FULL"), 507),
     ],
@@ -102,15 +109,59 @@ def test_a_remote_violation_gets_its_parts_from_the_metadata() -> None:
     ("frame", "expected"),
     [
         (rb'{"a":"\ud83d\ude00"}', rb'{"a":"\ud83d\ude00"}'),
-        (rb'{"a":"\ud83d"}', rb'{"a":"\u0000"}'),
-        (rb'{"a":"\ude00\ud83d x"}', rb'{"a":"\u0000\u0000 x"}'),
+        (rb'{"a":"\ud83d"}', rb'{"a":"\u0000d83d"}'),
+        (rb'{"a":"\ude00\ud83d x"}', rb'{"a":"\u0000de00\u0000d83d x"}'),
         (rb'{"a":"\\ud83d"}', rb'{"a":"\\ud83d"}'),
-        (rb'{"a":"\\\uD83D"}', rb'{"a":"\\\u0000"}'),
-        (b"plain", b"plain"),
+        (rb'{"a":"\\\uD83D"}', rb'{"a":"\\\u0000D83D"}'),
+        (rb'{"a":"\u0000d83d"}', rb'{"a":"\u0000\u0000d83d"}'),
+        (b"[]", b"[]"),
     ],
 )
-def test_only_halves_of_surrogate_pairs_are_mended(frame: bytes, expected: bytes) -> None:
+def test_only_halves_of_surrogate_pairs_and_nuls_are_mended_and_all_comes_back(
+    frame: bytes, expected: bytes
+) -> None:
     assert expected == mend(frame)
+    assert json.loads(frame) == restored(json.loads(expected))
+
+
+@pytest.mark.parametrize(
+    ("least", "most"),
+    [
+        (0, 0),
+        (0, 5),
+        (1, 1000),
+        (0, 100_000),
+        (-7, -3),
+        (-5, 123),
+        (17, 93),
+        (99, 101),
+        (-(2**63), 2**63 - 1),
+    ],
+)
+def test_the_form_of_whole_numbers_has_those_between_the_bounds_and_no_others(least: int, most: int) -> None:
+    form = re.compile(whole_number(least, most))
+    near = {bound + step for bound in (0, least, most, 10, 100, 1000) for step in range(-120, 121)}
+
+    assert [n for n in sorted(near) if least <= n <= most] == [
+        n for n in sorted(near) if form.fullmatch(str(n))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("least", "most"), [("0", "1"), ("-1", "1"), ("0.5", "1"), ("0.3", "0.7"), ("0", "2.5"), ("1.5", "4.2")]
+)
+def test_the_form_of_decimals_has_those_between_the_bounds_and_no_others(least: str, most: str) -> None:
+    low, high = Decimal(least), Decimal(most)
+    form = re.compile(decimal(low, high))
+    near = [Decimal(n) / 100 for n in range(-300, 600) if n]
+
+    assert [n for n in near if low <= n <= high] == [n for n in near if form.fullmatch(str(n))]
+    assert form.fullmatch(f"{high:.4f}")
+
+
+def test_bounds_that_no_form_keeps_leave_the_check_to_the_server() -> None:
+    assert re.fullmatch(decimal(Decimal("0.25"), None), "1000000.125")
+    assert re.fullmatch(decimal(Decimal("0.25"), Decimal("0.75")), "0.5")
 
 
 def test_an_address_that_others_reach_is_refused_unless_asked_for() -> None:

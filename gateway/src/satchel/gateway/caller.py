@@ -1,5 +1,6 @@
 """Makes the call behind a request, the same for every door: project, read-your-writes, metrics."""
 
+import logging
 import time
 from collections.abc import Iterator
 from typing import Any, cast
@@ -12,9 +13,13 @@ from satchel.gateway.metrics import GatewayMetrics
 from satchel.gateway.transcoder.descriptors import Contract, Rpc
 from satchel.runtime.errors import ServiceError
 
+_log = logging.getLogger("satchel.gateway")
+
 _MIN_REVISION = "min_revision"
 _REVISION = "revision"
 _PROJECT = "project"
+_REVISION_NOT_REACHED = "ERROR_REASON_REVISION_NOT_REACHED"
+_OUT_OF_RANGE = "ERROR_REASON_FIELD_OUT_OF_RANGE"
 
 
 class Revisions:
@@ -22,6 +27,7 @@ class Revisions:
 
     Later reads that name no ``min_revision`` wait for it, so that a caller reads its own writes even from a
     part that follows the store at a distance. One number is enough: the store counts all changes as one.
+    Where an older copy has taken the store's place, the number may never be reached, and is forgotten.
     """
 
     def __init__(self) -> None:
@@ -31,10 +37,18 @@ class Revisions:
         """Take in the answer to a write."""
         self.newest = max(self.newest, *_revisions(response, depth=2), 0)
 
-    def ask_for(self, request: Message) -> None:
-        """Let a request that names no revision wait for the newest."""
-        if self.newest and _MIN_REVISION in _fields(request) and not _get(request, _MIN_REVISION):
-            setattr(request, _MIN_REVISION, self.newest)
+    def ask_for(self, request: Message) -> int:
+        """Let a request that names no revision wait for the newest; return that, or 0 for no such wait."""
+        if not self.newest or _MIN_REVISION not in _fields(request) or _get(request, _MIN_REVISION):
+            return 0
+        setattr(request, _MIN_REVISION, self.newest)
+        return self.newest
+
+    def forget(self, revision: int, request: Message) -> None:
+        """Let neither ``request`` nor later reads wait for a revision that the store has not reached."""
+        request.ClearField(_MIN_REVISION)
+        if self.newest <= revision:
+            self.newest = 0
 
 
 class Caller:
@@ -57,18 +71,37 @@ class Caller:
         """
         if project:
             _set_project(request, project)
-        self.revisions.ask_for(request)
-        began = time.perf_counter()
+        until = time.monotonic() + self._timeout_s
+        pinned = self.revisions.ask_for(request)
         try:
-            response = await self._clients.call(rpc, request, timeout_s=self._timeout_s)
+            response = await self._counted(rpc, request, until)
         except ServiceError as error:
-            self.metrics.count_call(rpc, error.code.name, time.perf_counter() - began)
-            raise
-        self.metrics.count_call(rpc, "OK", time.perf_counter() - began)
-        self.metrics.count_answer(rpc, response)
+            if not pinned or not _is_unreached(error):
+                raise
+            _log.warning("revision.forgotten", extra={"revision": pinned, "reason": error.reason})
+            self.revisions.forget(pinned, request)
+            response = await self._counted(rpc, request, until)
         if rpc.is_write:
             self.revisions.note(response)
         return response
+
+    async def _counted(self, rpc: Rpc, request: Message, until: float) -> Message:
+        began = time.monotonic()
+        try:
+            response = await self._clients.call(rpc, request, timeout_s=max(until - began, 0.0))
+        except ServiceError as error:
+            self.metrics.count_call(rpc, error.code.name, time.monotonic() - began)
+            raise
+        self.metrics.count_call(rpc, "OK", time.monotonic() - began)
+        self.metrics.count_answer(rpc, response)
+        return response
+
+
+def _is_unreached(error: ServiceError) -> bool:
+    """Say whether a read failed because the store has not come to the revision that it names."""
+    return error.reason == _REVISION_NOT_REACHED or (
+        error.reason == _OUT_OF_RANGE and error.metadata.get("field") == _MIN_REVISION
+    )
 
 
 def _set_project(request: Message, project: str) -> None:

@@ -13,21 +13,27 @@ Neither file is ever removed: removing a locked file would let two processes loc
 """
 
 import asyncio
+import errno
 import fcntl
 import json
+import logging
 import os
 import secrets
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from satchel.runtime.errors import PeerUnavailable
+from satchel.runtime.errors import Code, PeerUnavailable, ServiceError
+
+_log = logging.getLogger("satchel.home")
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
 _MAX_OWNER_BYTES = 65536
+_LEAST_OWNER_BYTES = 512
 # The kernel keeps 104 (macOS) or 108 bytes (Linux, unix(7)) for a socket's path with its closing zero.
 _MAX_SOCKET_PATH_BYTES = 100
 
@@ -83,11 +89,14 @@ class DataFolder:
         """Make the folder with mode 0700, or take group's and others' rights from it.
 
         Raises:
-            OSError: the folder cannot be made or belongs to somebody else.
+            FolderUnusable: the folder cannot be made or belongs to somebody else.
         """
-        self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        if self.path.stat().st_mode & 0o077:
-            self.path.chmod(_FOLDER_MODE)
+        try:
+            self.path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                self.path.chmod(_FOLDER_MODE)
+        except OSError as exc:
+            raise FolderUnusable(self.path, exc) from exc
 
     def owner(self) -> Owner | None:
         """Return the owner that the lock file names; `None` when it names none or cannot be read.
@@ -104,6 +113,9 @@ class DataFolder:
         """Tell whether a living process holds the lock, or is about to.
 
         It tries the lock behind the gate, so that nobody who decides meanwhile finds it taken.
+
+        Raises:
+            FolderUnusable: the lock files can neither be opened nor made.
         """
         gate = FileLock.try_acquire(self.gate_file)
         if gate is None:
@@ -122,7 +134,8 @@ class DataFolder:
         the socket of the next one.
         """
         for left in self.path.glob("owner-*.sock"):
-            left.unlink(missing_ok=True)
+            with suppress(OSError):
+                left.unlink()
         path = self.path / f"owner-{secrets.token_hex(4)}.sock"
         if len(os.fsencode(path)) > _MAX_SOCKET_PATH_BYTES or not _can_bind(path):
             return None
@@ -137,7 +150,11 @@ class FileLock:
 
     @classmethod
     def try_acquire(cls, path: Path) -> "FileLock | None":
-        """Take the lock if it is free, without waiting."""
+        """Take the lock if it is free, without waiting.
+
+        Raises:
+            FolderUnusable: the file can neither be opened nor made.
+        """
         descriptor = _open(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -180,9 +197,15 @@ class FileLock:
             return None
 
     def write(self, text: bytes) -> None:
-        """Replace the text of the locked file; a reader sees the old text, the new one, or half of it."""
-        os.pwrite(self._descriptor, text, 0)
-        os.ftruncate(self._descriptor, len(text))
+        """Replace the text of the locked file; a reader sees the old text, the new one, or half of it.
+
+        The file never shrinks, blanks fill it up: what it takes on disk is there when the disk is full.
+
+        Raises:
+            OSError: the file has no place on disk yet, and there is none.
+        """
+        size = max(os.fstat(self._descriptor).st_size, _LEAST_OWNER_BYTES)
+        os.pwrite(self._descriptor, text.ljust(size), 0)
 
     def release(self) -> None:
         """Give the lock back. Calling it again does nothing."""
@@ -192,19 +215,26 @@ class FileLock:
 
 
 class Ownership:
-    """The right to open the data folder, until `release`."""
+    """The right to open the data folder, until `release`.
+
+    On a full disk an owner may be unable to say where it listens: it works, but by itself.
+    """
 
     def __init__(self, lock: FileLock) -> None:
         self._lock = lock
-        lock.write(b"")  # what a killed owner left behind names nobody
+        self.retract()  # what a killed owner left behind names nobody
 
     def publish(self, owner: Owner) -> None:
         """Write down who owns the folder and where it listens."""
-        self._lock.write(json.dumps(asdict(owner)).encode() + b"\n")
+        try:
+            self._lock.write(json.dumps(asdict(owner)).encode() + b"\n")
+        except OSError as exc:
+            _log.warning("owner.not_published", extra={"cause": exc.strerror})
 
     def retract(self) -> None:
         """Name nobody: those who come now wait for the lock instead of calling a closing owner."""
-        self._lock.write(b"")
+        with suppress(OSError):  # where nothing can be written, nothing is
+            self._lock.write(b"")
 
     def release(self) -> None:
         """Let somebody else become the owner."""
@@ -219,6 +249,34 @@ class FolderBusy(PeerUnavailable):
         super().__init__(f"The data folder {folder.path} is owned by {who}. {remedy}", retry_after_s=None)
 
 
+class FolderUnusable(ServiceError):  # noqa: N818  # as the errors of the runtime
+    """The data folder cannot be made, or its locks cannot be opened: reading needs them too."""
+
+    code = Code.UNAVAILABLE
+    reason = "ERROR_REASON_STORE_UNAVAILABLE"
+
+    def __init__(self, path: Path, cause: OSError) -> None:
+        why, self.remedy = _TROUBLES.get(cause.errno or 0, (cause.strerror or str(cause), _CHOOSE))
+        super().__init__(
+            f"The data folder cannot be used: {path} cannot be opened or made ({why}). {self.remedy}",
+            remedy=self.remedy,
+        )
+
+
+_CHOOSE = "Choose another folder with --data-dir."
+_ALLOW = (
+    "Even reading needs its locks: allow writing to the folder, or copy it to where you may write and name "
+    "the copy with --data-dir."
+)
+_TROUBLES = {
+    errno.EACCES: ("permission denied", _ALLOW),
+    errno.EPERM: ("permission denied", _ALLOW),
+    errno.EROFS: ("the file system is read-only", _ALLOW),
+    errno.ENOSPC: ("the disk is full", "Free space on that disk, then try again."),
+    errno.EDQUOT: ("the disk quota is used up", "Free space on that disk, then try again."),
+}
+
+
 def _can_bind(path: Path) -> bool:
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -230,7 +288,10 @@ def _can_bind(path: Path) -> bool:
 
 
 def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE)
+    except OSError as exc:
+        raise FolderUnusable(path, exc) from exc
 
 
 def _decode_owner(text: bytes) -> Owner | None:

@@ -4,18 +4,17 @@
 
 from collections.abc import Sequence
 
-from satchel.runtime.errors import Code, ServiceError
+from satchel.runtime.errors import Code, Overloaded, RouteNotFound, ServiceError
 
 
-class RouteNotFound(ServiceError):
+class PathNotFound(RouteNotFound):
     """No RPC has this path."""
 
-    code = Code.NOT_FOUND
-    reason = "ERROR_REASON_UNIMPLEMENTED"
-
-    def __init__(self, path: str) -> None:
+    def __init__(self, verb: str, path: str) -> None:
         super().__init__(
-            f"There is nothing at {_shown(path)}. The paths are listed at /openapi.json.", method=_shown(path)
+            f"There is nothing at {_shown(path)}. The paths are listed at /openapi.json.",
+            method=_shown(verb),
+            path=_shown(path),
         )
 
 
@@ -33,14 +32,14 @@ class VerbNotAllowed(ServiceError):
 
 
 class WrongContentType(ServiceError):
-    """The body is declared as something else than JSON in UTF-8."""
+    """The body is not declared as JSON in UTF-8."""
 
     code = Code.INVALID_ARGUMENT
     reason = "ERROR_REASON_MALFORMED_MESSAGE"
 
     def __init__(self) -> None:
         remedy = "send JSON in UTF-8 with the header Content-Type: application/json"
-        super().__init__(f"The body has a content type that is not taken: {remedy}.", remedy=remedy)
+        super().__init__(f"The body has no content type, or one that is not taken: {remedy}.", remedy=remedy)
 
 
 class WrongContentCoding(ServiceError):
@@ -68,8 +67,15 @@ class BodyTooLarge(ServiceError):
         )
 
 
+class TooManyRequests(Overloaded):
+    """As many requests are under way as the gateway takes; nothing was done."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(queue="requests", limit=limit)
+
+
 class HostRefused(ServiceError):
-    """The request names a host, or comes from a page, that a server on this machine does not serve."""
+    """The request names a host, or comes from a page, that is not served here."""
 
     code = Code.PERMISSION_DENIED
     reason = "ERROR_REASON_PERMISSION_DENIED"
@@ -82,15 +88,14 @@ class HostRefused(ServiceError):
         )
 
 
-class UnknownTool(ServiceError):
+class UnknownTool(RouteNotFound):
     """No MCP tool has this name."""
-
-    code = Code.NOT_FOUND
-    reason = "ERROR_REASON_UNIMPLEMENTED"
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(
-            f"There is no tool named '{_shown(name)}'. The tools are {', '.join(known)}.", method=_shown(name)
+            f"There is no tool named '{_shown(name)}'. The tools are {', '.join(known)}.",
+            method="tools/call",
+            path=_shown(name),
         )
 
 

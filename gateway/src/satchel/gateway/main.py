@@ -10,8 +10,8 @@ from typing import Self
 import uvicorn
 from starlette.applications import Starlette
 
+from satchel.gateway.app import build_app
 from satchel.gateway.clients import Clients
-from satchel.gateway.rest.app import build_app
 from satchel.gateway.settings import PREFIX, GatewaySettings
 from satchel.runtime.channels import open_channel
 from satchel.runtime.server import wait_for_signal

@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from satchel.gateway.errors import HostRefused, VerbNotAllowed, WrongContentCoding, WrongContentType
+from satchel.gateway.errors import (
+    TooManyRequests,
+    VerbNotAllowed,
+    WrongContentCoding,
+    WrongContentType,
+)
 from satchel.gateway.transcoder.json_text import Json
 from satchel.runtime.errors import Code, ServiceError, Violation
 
@@ -43,7 +48,7 @@ _STATUS_BY_TYPE: Mapping[type[ServiceError], int] = {
     VerbNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
     WrongContentType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     WrongContentCoding: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    HostRefused: HTTPStatus.FORBIDDEN,
+    TooManyRequests: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 _RETRY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 

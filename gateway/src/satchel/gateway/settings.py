@@ -17,8 +17,9 @@ class GatewaySettings:
         default=False, description="Serves an address that other machines reach although callers need no key."
     )
     allowed_hosts: tuple[str, ...] = setting(
-        (), "Host names, beside 127.0.0.1 and localhost, that a gateway on a loopback address answers to."
+        (), "Host names, without a port and beside 127.0.0.1, localhost and ::1, that requests may be for."
     )
+    max_requests: int = setting(1000, "Requests that may be under way at a time; more get 503.", minimum=1)
     max_body_bytes: int = setting(4 * 1024 * 1024, "Greatest size of a request's body.", minimum=1024)
     timeout_s: float = setting(30.0, "Seconds that a request may take.", minimum=0.1, maximum=3600)
     grace_s: float = setting(10.0, "Seconds that requests under way get when the gateway stops.", minimum=0)

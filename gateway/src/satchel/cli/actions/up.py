@@ -87,9 +87,9 @@ def _start(grpc_address: str, http_address: str) -> Start:
         # Loading what runs takes a second; an address or a folder that is taken should be told at once.
         with bound_socket(grpc_address, "--grpc"), bound_socket(http_address, "--http"):
             settings = replace(load(GatewaySettings, PREFIX), http_address=http_address)
+        from satchel.gateway.app import build_app  # noqa: PLC0415
         from satchel.gateway.embedded import EmbeddedSettings, open_embedded  # noqa: PLC0415
         from satchel.gateway.main import HttpServer  # noqa: PLC0415
-        from satchel.gateway.rest.app import build_app  # noqa: PLC0415
 
         async with open_embedded(EmbeddedSettings.load(folder, grpc_address=grpc_address)) as embedded:
             app = build_app(embedded.clients(), settings)

@@ -26,11 +26,13 @@ from satchel.gateway.errors import UnknownTool
 from satchel.gateway.exchanges import SPANS_HEADER, Exchange, open_exchange
 from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
 from satchel.gateway.health import check_health
+from satchel.gateway.mcp.frames import restored
 from satchel.gateway.mcp.tools import ROWS, ToolRow, describe_tool, result_field
 from satchel.gateway.problems import failure_of
-from satchel.gateway.transcoder.codec import Json, decode, dumps, encode, encode_field
+from satchel.gateway.transcoder.codec import Json, dumps, encode, encode_field
 from satchel.gateway.transcoder.descriptors import message_class
 from satchel.gateway.transcoder.faults import unknown_field
+from satchel.gateway.transcoder.requests import decode_request
 from satchel.runtime.errors import InternalError, InvalidRequest, ServiceError
 
 _log = logging.getLogger("satchel.gateway.mcp")
@@ -109,7 +111,7 @@ class ToolBox:
 
     async def _answer(self, row: ToolRow, arguments: Mapping[str, Json], project: str) -> CallToolResult:
         rpc = self._caller.contract.rpcs[row.rpc]
-        request = decode(message_class(rpc.input), {**row.defaults, **arguments})
+        request = decode_request(message_class(rpc.input), {**row.defaults, **arguments})
         answer = await self._caller.call(rpc, request, project=project)
         return _success(row.render(answer), _structure(answer, result_field(rpc)))
 
@@ -133,7 +135,7 @@ def build_server(caller: Caller, clients: Clients) -> Server[dict[str, Any]]:
         ctx: ServerRequestContext[dict[str, Any]], params: CallToolRequestParams
     ) -> CallToolResult:
         try:
-            return await box.call(params.name, params.arguments or {}, _carrier(ctx))
+            return await box.call(restored(params.name), restored(params.arguments or {}), _carrier(ctx))
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, error.message, failure_of(error, "")) from error
 

@@ -10,10 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from satchel.gateway.caller import Caller
-from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
+from satchel.gateway.errors import PathNotFound, VerbNotAllowed
 from satchel.gateway.exchanges import Exchange, open_exchange
-from satchel.gateway.rest.limits import read_json
-from satchel.gateway.rest.responses import error_response, json_response, stamped
+from satchel.gateway.http.bodies import read_json
+from satchel.gateway.http.responses import error_response, json_response, stamped
 from satchel.gateway.transcoder.encoding import encode, encode_field
 from satchel.gateway.transcoder.routes import Place, Route, RouteTable
 from satchel.runtime.errors import InternalError, ServiceError
@@ -63,7 +63,7 @@ class Dispatcher:
         self, request: Request, place: Place | None, fields: dict[str, str], exchange: Exchange
     ) -> Response:
         if place is None:
-            raise RouteNotFound(request.scope["path"])
+            raise PathNotFound(request.method, request.scope["path"])
         if request.method == "OPTIONS":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(place.allowed())})
         route = place.routes.get("GET" if request.method == "HEAD" else request.method)

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
-from satchel.gateway.rest.fixed import get_route
+from satchel.gateway.http.routes import get_route
 from satchel.gateway.transcoder.json_text import Json, dumps
 from satchel.gateway.transcoder.openapi import OpenApi
 

@@ -8,9 +8,9 @@ from starlette.routing import BaseRoute
 
 from satchel.gateway.clients import Clients
 from satchel.gateway.health import check_health
+from satchel.gateway.http.responses import json_response
+from satchel.gateway.http.routes import get_route
 from satchel.gateway.metrics import GatewayMetrics
-from satchel.gateway.rest.fixed import get_route
-from satchel.gateway.rest.responses import json_response
 
 # Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 _EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"

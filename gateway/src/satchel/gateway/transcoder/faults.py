@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from satchel.runtime.errors import Violation
 
 _SHOWN_CHARACTERS = 60
+# Every decimal of so many digits comes back from a double as it was.
+_PLAIN_DIGITS = 15
 
 
 def wrong_type(path: str, wanted: str, actual: object) -> Violation:
@@ -19,6 +21,14 @@ def wrong_type(path: str, wanted: str, actual: object) -> Violation:
         wanted,
         f"send {wanted}",
         json_type(actual),
+    )
+
+
+def not_whole(path: str, actual: float) -> Violation:
+    """Say that a number has a fraction where a whole one is needed."""
+    wanted = "a whole number"
+    return _violation(
+        path, "WRONG_TYPE", f"must be {wanted}, not {shown(actual)}", wanted, f"send {wanted}", shown(actual)
     )
 
 
@@ -100,8 +110,8 @@ def shown_name(name: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a number as text, cut where it is long."""
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    """Return a number as text, plainly where it is whole, and cut where it is long."""
+    text = f"{value:.{_PLAIN_DIGITS}g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 

@@ -1,10 +1,12 @@
 """Regular expressions of schemas, in the syntax shared by ECMA 262 and Python."""
 
-import re
+from decimal import Decimal
 
 from google.protobuf.descriptor import Descriptor
 
 from satchel.api.options.v1 import options_pb2
+from satchel.gateway.transcoder.number_forms import decimal
+from satchel.gateway.transcoder.requests import updatable
 from satchel.runtime import value_checks
 
 NO_NUL = r"^[^\u0000]*$"
@@ -47,28 +49,14 @@ def comma_list(rules: options_pb2.FieldRules) -> str:
     return rf"^{item}(?:,{item}){{0,{max(rules.max_items, 1) - 1}}}$"
 
 
-def whole_number(least: int, most: int) -> str:
-    """Return a form of digits that only has numbers between the bounds, though not all of them."""
-    digits = max(len(str(most)) - 2, 0)
-    whole = f"0|[1-9][0-9]{{0,{digits - 1}}}" if digits > 1 else "0|[1-9]" if most > 8 else "0"  # noqa: PLR2004
-    return f"^(?:{whole})$" if least <= 0 else f"^{least}$"
-
-
 def number(rules: options_pb2.FieldRules) -> str:
-    """Return a form of decimals that only has numbers between the bounds, though not all of them."""
-    if rules.minimum > 0:
-        end = rules.maximum if rules.HasField("maximum") else rules.minimum
-        return f"^{re.escape(f'{end:g}')}$"
-    if rules.HasField("maximum") and rules.maximum < 10:  # noqa: PLR2004  # two digits
-        return r"^0(?:\.[0-9]{1,9})?$"
-    return r"^(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?$"
+    """Return a form that every decimal between the bounds has; the codec takes exponents too."""
+    least = Decimal(str(rules.minimum)) if rules.HasField("minimum") else None
+    most = Decimal(str(rules.maximum)) if rules.HasField("maximum") else None
+    return decimal(least, most)
 
 
 def mask(descriptor: Descriptor) -> str:
-    """Return the form of a mask over the fields of a message."""
-    names = "|".join(
-        field.name
-        for field in descriptor.fields
-        if field.message_type is None or field.message_type.name != "FieldMask"
-    )
+    """Return the form of a mask over the fields of a request."""
+    names = "|".join(updatable(descriptor))
     return f"^(?:(?:{names})(?:,(?:{names}))*)?$"

@@ -9,9 +9,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from satchel.gateway.transcoder import faults
-from satchel.gateway.transcoder.decoding import decode
 from satchel.gateway.transcoder.descriptors import Contract, HttpRule, Rpc, message_class
 from satchel.gateway.transcoder.json_text import Json
+from satchel.gateway.transcoder.requests import decode_request
 from satchel.runtime.errors import InvalidRequest
 
 _BOOLEANS = {"true": True, "false": False}
@@ -49,7 +49,7 @@ class Route:
                 raise InvalidRequest([faults.conflict(name, f"the {name} of the path")])
             members[name] = text
         members.update(self._query_members(query))
-        return decode(message_class(self.rpc.input), members)
+        return decode_request(message_class(self.rpc.input), members)
 
     def _body_members(self, body: Json) -> dict[str, Json]:
         if self.rule.body != "*":

@@ -119,7 +119,7 @@ def _integer_reader(field: FieldDescriptor) -> ReadScalar:
         if math.isnan(number) or not type_least <= number <= type_most:
             return faults.out_of_range(path, f"from {least} to {most}", number)
         if isinstance(number, float) and not number.is_integer():
-            return faults.wrong_type(path, wanted, value)
+            return faults.not_whole(path, number)
         return int(number)
 
     return read
@@ -128,7 +128,11 @@ def _integer_reader(field: FieldDescriptor) -> ReadScalar:
 def _float_reader(field: FieldDescriptor) -> ReadScalar:
     rules = rules_of(field)
     has_bounds = rules.HasField("minimum") and rules.HasField("maximum")
-    wanted = f"from {rules.minimum:g} to {rules.maximum:g}" if has_bounds else "a finite number"
+    wanted = (
+        f"from {faults.shown(rules.minimum)} to {faults.shown(rules.maximum)}"
+        if has_bounds
+        else "a finite number"
+    )
 
     def read(value: Json, path: str) -> float | Violation:
         number = _number_from(value, NUMBER)

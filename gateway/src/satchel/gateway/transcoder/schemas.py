@@ -16,6 +16,7 @@ from satchel.gateway.transcoder import patterns
 from satchel.gateway.transcoder.descriptors import Contract, is_map, is_required, rules_of
 from satchel.gateway.transcoder.encoding import MAX_EXACT
 from satchel.gateway.transcoder.json_text import Json
+from satchel.gateway.transcoder.number_forms import whole_number
 from satchel.gateway.transcoder.scalars import BASE64, integer_range
 from satchel.gateway.transcoder.words import known_words
 
@@ -190,7 +191,7 @@ class SchemaBook:
         if self._is_accepting or rules.HasField("maximum"):
             schema["maximum"] = most
         if self._is_accepting:
-            schema.update(type=["integer", "string"], pattern=patterns.whole_number(least, most))
+            schema.update(type=["integer", "string"], pattern=whole_number(least, most))
         return schema
 
     def _number(self, field: FieldDescriptor) -> Schema:

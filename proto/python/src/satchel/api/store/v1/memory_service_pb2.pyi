@@ -776,8 +776,8 @@ class UpdateMemoryRequest(_message.Message):
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
         """Fields to change; a field that the mask names and the request leaves empty
-        is cleared. Absent: the fields that are set. `content` and `wing` cannot be
-        cleared.
+        is cleared. Absent: the fields that are set; over JSON, the members that are
+        there. `content` and `wing` cannot be cleared.
         """
 
     def __init__(

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from satchel.gateway.errors import VerbNotAllowed
+from satchel.gateway.http.bodies import check_content, read_body
+from satchel.gateway.http.routes import refuse
 from satchel.gateway.mcp.frames import mend
-from satchel.gateway.rest.fixed import refuse
-from satchel.gateway.rest.limits import check_content, read_body
 from satchel.runtime.errors import ServiceError
 
 

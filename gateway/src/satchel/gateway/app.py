@@ -1,4 +1,4 @@
-"""Composes the HTTP application: the contract's routes, documents, health, metrics and MCP."""
+"""Composes the HTTP application of both doors: the contract's routes, documents, health, metrics and MCP."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,16 +14,16 @@ from starlette.types import Receive, Scope, Send
 
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
-from satchel.gateway.errors import RouteNotFound, VerbNotAllowed
+from satchel.gateway.errors import PathNotFound, VerbNotAllowed
 from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
-from satchel.gateway.mcp.http import McpEndpoint
+from satchel.gateway.http.guard import Gate, HostGuard
+from satchel.gateway.http.routes import refuse
+from satchel.gateway.mcp.endpoint import McpEndpoint
 from satchel.gateway.mcp.server import build_server
 from satchel.gateway.metrics import GatewayMetrics
 from satchel.gateway.rest.dispatch import Dispatcher
 from satchel.gateway.rest.documents import document_routes
-from satchel.gateway.rest.fixed import refuse
 from satchel.gateway.rest.health import health_routes
-from satchel.gateway.rest.limits import HostGuard
 from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, load_contract
 from satchel.gateway.transcoder.openapi import make_openapi
@@ -43,6 +43,9 @@ def build_app(
     caller = Caller(contract, clients, metrics, timeout_s=settings.timeout_s)
     table = RouteTable(contract)
     mcp = McpEndpoint(build_server(caller, clients), max_body_bytes=settings.max_body_bytes)
+    rest = _AnyVerb(Dispatcher(table, caller, max_body_bytes=settings.max_body_bytes))
+    # Health is not behind the gate: a gateway that has much to do is alive.
+    gate = Gate(settings.max_requests)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -53,12 +56,10 @@ def build_app(
         routes=[
             *health_routes(clients, metrics),
             *document_routes(make_openapi(contract, table, version=version("satchel"), health=HEALTH_SCHEMA)),
-            Route("/mcp", mcp),
-            Route(
-                "/{path:path}", _AnyVerb(Dispatcher(table, caller, max_body_bytes=settings.max_body_bytes))
-            ),
+            Route("/mcp", gate.before(mcp)),
+            Route("/{path:path}", gate.before(rest)),
         ],
-        middleware=[Middleware(HostGuard, settings.allowed_hosts)] if settings.is_loopback else [],
+        middleware=[Middleware(HostGuard, settings.allowed_hosts)],
         exception_handlers={HTTPException: _show_http_error},
         lifespan=lifespan,
     )
@@ -81,6 +82,6 @@ async def _show_http_error(request: Request, error: Exception) -> Response:
     refused = (
         VerbNotAllowed(request.method, allowed.split(", "))
         if allowed
-        else RouteNotFound(request.scope["path"])
+        else PathNotFound(request.method, request.scope["path"])
     )
     return refuse(request, refused)

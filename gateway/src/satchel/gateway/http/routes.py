@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from satchel.gateway.errors import VerbNotAllowed
 from satchel.gateway.exchanges import open_exchange
-from satchel.gateway.rest.responses import error_response, stamped
+from satchel.gateway.http.responses import error_response, stamped
 from satchel.runtime.errors import ServiceError
 
 _ANSWERED = ("GET", "HEAD")

@@ -1,0 +1,1 @@
+"""HTTP that the doors share: bodies, answers, refusals, and who may ask."""

@@ -1,0 +1,84 @@
+"""Who may ask, and how many at a time: refused before anything is read."""
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from satchel.gateway.errors import HostRefused, TooManyRequests
+from satchel.gateway.http.routes import refuse
+
+_LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class HostGuard:
+    """Lets through only requests for, and from pages of, the hosts that are served.
+
+    Callers need no key yet. Without this, any web page could reach the server through the browser of someone
+    who can: by a name that resolves to its address (DNS rebinding), or by a request across sites. It stands
+    on every address, because the port of a container may be published on a loopback address.
+    """
+
+    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str]) -> None:
+        """Serve the loopback names and ``allowed_hosts``, which are names without a port."""
+        self._app = app
+        self._allowed = _LOOPBACK_HOSTS | {host.strip("[]").lower() for host in allowed_hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 403 to the others."""
+        refused = self._refused(Headers(scope=scope)) if scope["type"] == "http" else ""
+        if refused:
+            await refuse(Request(scope), HostRefused(refused))(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refused(self, headers: Headers) -> str:
+        if _host_of(f"//{headers.get('host', '')}") not in self._allowed:
+            return "Host"
+        if any(_host_of(origin) not in self._allowed for origin in headers.getlist("origin")):
+            return "Origin"
+        return ""
+
+
+class Gate:
+    """Counts the requests under way, of all applications that it stands before."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._under_way = 0
+
+    def before(self, app: ASGIApp) -> "Gated":
+        """Return the application behind this gate."""
+        return Gated(app, self)
+
+    async def run(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run one request, or refuse it at once when as many as the limit are under way."""
+        if self._under_way >= self._limit:
+            await refuse(Request(scope), TooManyRequests(self._limit))(scope, receive, send)
+            return
+        self._under_way += 1
+        try:
+            await app(scope, receive, send)
+        finally:
+            self._under_way -= 1
+
+
+class Gated:
+    """An ASGI application behind a gate."""
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._gate.run(self._app, scope, receive, send)
+
+
+def _host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
