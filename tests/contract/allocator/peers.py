@@ -59,7 +59,9 @@ class World:
     memories: list[memory_pb2.Memory] = field(default_factory=list)
     pending: set[str] = field(default_factory=set)
     failing: dict[str, ServiceError] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
     index_degraded: bool = False
+    memories_per_reply: int = 1000
     calls: list[str] = field(default_factory=list)
     requests: dict[str, Any] = field(default_factory=dict)
 
@@ -78,6 +80,8 @@ class World:
             if condition.wings and one.wing not in condition.wings:
                 continue
             if condition.types and one.type not in condition.types:
+                continue
+            if one.id in self.hidden:
                 continue
             yield one
 
@@ -167,12 +171,14 @@ class Memories(memory_rpc.MemoryServiceServicer):
     async def BatchGetMemories(self, request: Any, context: Any) -> memory_pb.BatchGetMemoriesResponse:  # noqa: ANN401, ARG002, N802
         self.world.called("store.BatchGetMemories", request)
         known = {one.id: one for one in self.world.memories}
-        found = [known[name] for name in request.ids if name in known]
+        asked = request.ids[: self.world.memories_per_reply]
+        found = [known[name] for name in asked if name in known]
         neighbors = _neighbors(self.world.memories, found, request.neighbor_count)
         return memory_pb.BatchGetMemoriesResponse(
             memories=found,
             neighbors=neighbors,
             vectors=[vectors_of(one) for one in [*found, *neighbors] if one.id not in self.world.pending],
+            remaining_ids=request.ids[len(asked) :],
         )
 
     async def GetStoreStatus(self, request: Any, context: Any) -> memory_pb.GetStoreStatusResponse:  # noqa: ANN401, ARG002, N802
@@ -214,5 +220,5 @@ def register(world: World, server: grpc.aio.Server) -> None:
     # The other methods stay unimplemented, which the generated classes allow and their stubs do not.
     embedder_rpc.add_EmbedderServiceServicer_to_server(Embedder(world), server)  # type: ignore[abstract]
     index_rpc.add_IndexServiceServicer_to_server(Index(world), server)  # type: ignore[abstract]
-    search_rpc.add_SearchServiceServicer_to_server(Searches(world), server)
+    search_rpc.add_SearchServiceServicer_to_server(Searches(world), server)  # type: ignore[abstract]
     memory_rpc.add_MemoryServiceServicer_to_server(Memories(world), server)  # type: ignore[abstract]

@@ -43,20 +43,84 @@ async def test_no_candidates_give_an_empty_context(allocator: "AllocatorServiceA
     assert (reply.context, reply.receipt.budget) == ("", 4000)
 
 
-async def test_near_duplicates_collapse_where_there_are_vectors(
-    allocator: "AllocatorServiceAsyncStub",
-) -> None:
-    request = pb.AllocateRequest(
+def duplicates(
+    budget: int = 0, strategy: "pb.Strategy.ValueType" = pb.STRATEGY_UNSPECIFIED
+) -> pb.AllocateRequest:
+    """Two texts that say the same."""
+    return pb.AllocateRequest(
         candidates=[
             pb.Candidate(id="worse", content="We use Go!", relevance=0.7, vector=packed(3, 0.1)),
             pb.Candidate(id="better", content="We use Go.", relevance=0.9, vector=packed(1, 0)),
         ],
         explain=True,
+        budget=budget,
+        strategy=strategy,
     )
-    reply = await allocator.Allocate(request)
+
+
+async def test_near_duplicates_collapse_where_there_are_vectors(
+    allocator: "AllocatorServiceAsyncStub",
+) -> None:
+    reply = await allocator.Allocate(duplicates(budget=20))
     assert [one.id for one in reply.memories] == ["better"]
+    assert list(reply.receipt.notes) == [
+        "1 memory was collapsed into a nearly equal one that is more relevant."
+    ]
+    request = duplicates(budget=100)
     request.options.duplicate_similarity = 1
-    assert len((await allocator.Allocate(request)).memories) == 2
+    whole = await allocator.Allocate(request)
+    assert (len(whole.memories), whole.receipt.collapsed_count) == (2, 0)
+
+
+@pytest.mark.parametrize("strategy", [pb.STRATEGY_KNAPSACK, pb.STRATEGY_TOP])
+async def test_near_duplicates_come_back_last_while_budget_is_left(
+    allocator: "AllocatorServiceAsyncStub", strategy: "pb.Strategy.ValueType"
+) -> None:
+    request = duplicates(strategy=strategy)
+    request.candidates.add(id="other", content="Lunch was late.", relevance=0.2)
+    reply = await allocator.Allocate(request)
+    assert [one.id for one in reply.memories] == ["better", "other", "worse"]
+    assert reply.receipt.collapsed_count == 0
+    assert "1 of them came back" in reply.receipt.notes[0]
+
+
+async def test_under_cba_near_duplicates_stay_collapsed_and_are_explained_in_figures(
+    allocator: "AllocatorServiceAsyncStub",
+) -> None:
+    reply = await allocator.Allocate(duplicates(strategy=pb.STRATEGY_CBA))
+    assert [one.id for one in reply.memories] == ["better"]
+    gone = reply.explanations[1]
+    assert (gone.outcome, gone.collapsed_into) == (pb.OUTCOME_COLLAPSED, "better")
+    assert gone.token_cost == count_tokens("We use Go!\n")
+    assert gone.overlap == pytest.approx(3 / np.hypot(3, 0.1))
+    assert gone.density < 1
+
+
+async def test_what_is_below_the_threshold_is_explained_with_its_cheapest_form(
+    allocator: "AllocatorServiceAsyncStub",
+) -> None:
+    request = pb.AllocateRequest(
+        candidates=[
+            pb.Candidate(id="near", content="We use Go.", relevance=0.9),
+            pb.Candidate(id="far", content="Lunch was late.", relevance=0.01),
+        ],
+        explain=True,
+    )
+    far = (await allocator.Allocate(request)).explanations[1]
+    assert (far.outcome, far.token_cost) == (pb.OUTCOME_BELOW_THRESHOLD, count_tokens("Lunch was late.\n"))
+
+
+async def test_a_bound_that_a_request_names_moves_the_servers_other_bound(
+    allocator: "AllocatorServiceAsyncStub",
+) -> None:
+    """The server's own are 0.15 and 0.75."""
+    candidates = [pb.Candidate(id=str(n), content="We use Go.", relevance=0.9) for n in range(4)]
+    for options, threshold in (
+        (pb.AllocationOptions(threshold_ceiling=0.1), 0.1),
+        (pb.AllocationOptions(threshold_floor=0.8), 0.8),
+    ):
+        reply = await allocator.Allocate(pb.AllocateRequest(candidates=candidates, options=options))
+        assert reply.receipt.threshold == threshold
 
 
 async def test_ages_count_from_the_latest_candidate(allocator: "AllocatorServiceAsyncStub") -> None:

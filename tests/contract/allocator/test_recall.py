@@ -191,16 +191,109 @@ async def test_a_memory_without_vectors_is_found_by_its_words(
     assert not found[memory_id(2)].HasField("similarity")
 
 
-async def test_near_duplicates_are_shown_once_and_explained(
+async def test_near_duplicates_are_shown_once_where_the_budget_is_tight_and_explained(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
     world.memories += [memory(number, TEXTS[0] + " Yes." * (number > 1)) for number in (1, 2)]
     world.memories += [memory(3, TEXTS[2])]
-    reply = await allocator.Recall(pb.RecallRequest(query="which database for billing", explain=True))
+    request = pb.RecallRequest(query="which database for billing", budget=46, explain=True)
+    reply = await allocator.Recall(request)
     gone = [one for one in reply.explanations if one.outcome == pb.OUTCOME_COLLAPSED]
     assert [(one.id, one.collapsed_into) for one in gone] == [(memory_id(2), memory_id(1))]
+    assert gone[0].token_cost == count_tokens(TEXTS[0] + " Yes.\n")
     assert reply.receipt.collapsed_count == 1
     assert len(reply.explanations) == 3
+    request.budget = 200
+    assert [one.id for one in (await allocator.Recall(request)).memories][-1] == memory_id(2)
+
+
+async def test_facts_of_other_days_and_numbers_are_all_shown_where_there_is_room(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    texts = [
+        f"On {day} the nightly build of the billing service took {minutes} minutes and all tests passed."
+        for day, minutes in (("Monday", 12), ("Tuesday", 14), ("Wednesday", 31))
+    ]
+    world.memories += [memory(number, text) for number, text in enumerate(texts)]
+    reply = await allocator.Recall(pb.RecallRequest(query="how many minutes the build took", budget=110))
+    assert all(text in reply.context for text in texts)
+    assert reply.receipt.collapsed_count == 0
+
+
+async def test_an_answer_older_than_the_wanted_revision_is_an_error_also_when_degraded(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    """The stand-ins are at revision 7 (index) and 8 (store)."""
+    fill(world)
+    for broken in ((), ("index",), ("embedder",), ("index", "store.SearchVectors")):
+        world.failing.clear()
+        world.break_down(*broken)
+        for call in (
+            allocator.Recall(pb.RecallRequest(query="billing", min_revision=9)),
+            allocator.SearchMemories(pb.SearchMemoriesRequest(query="billing", min_revision=9)),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as failure:
+                await call
+            error = from_rpc_error(failure.value)
+            assert (error.code, error.reason) == (Code.UNAVAILABLE, "ERROR_REASON_REVISION_NOT_REACHED")
+            assert error.metadata["wanted_revision"] == "9"
+            assert error.metadata["applied_revision"] in {"7", "8"}
+
+
+async def test_a_memory_whose_text_is_kept_back_is_shown_as_a_header_only(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    kept_back = memory(1, "", tags=["billing"])
+    kept_back.fingerprint.subjects.append("hunter2")
+    world.memories.append(kept_back)
+    for strategy in (pb.STRATEGY_KNAPSACK, pb.STRATEGY_TOP, pb.STRATEGY_CBA):
+        reply = await allocator.Recall(pb.RecallRequest(query="billing", strategy=strategy))
+        assert [(one.id, one.mode) for one in reply.memories] == [(memory_id(1), pb.RENDER_MODE_HEADER)]
+        assert "hunter2" not in reply.context
+    found = await allocator.SearchMemories(pb.SearchMemoriesRequest(query="billing"))
+    assert [(one.id, one.content, one.truncated) for one in found.results] == [(memory_id(1), "", False)]
+
+
+async def test_what_does_not_fit_in_one_reply_of_the_store_is_asked_for_again(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    fill(world)
+    whole = await allocator.Recall(pb.RecallRequest(query="billing database"))
+    world.calls.clear()
+    world.memories_per_reply = 1
+    parts = await allocator.Recall(pb.RecallRequest(query="billing database"))
+    assert parts == whole
+    assert world.calls.count("store.BatchGetMemories") == len(TEXTS)
+
+
+async def test_a_store_that_never_gives_the_rest_is_not_asked_for_ever(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    fill(world)
+    world.memories_per_reply = 0
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await allocator.Recall(pb.RecallRequest(query="billing"))
+    assert from_rpc_error(failure.value).reason == "ERROR_REASON_PEER_UNAVAILABLE"
+
+
+async def test_more_memories_are_fetched_where_their_texts_are_too_short_for_the_budget(
+    world: World, allocator: "AllocatorServiceAsyncStub"
+) -> None:
+    world.memories += [memory(n, f"Billing fact number {n} of the list.") for n in range(200)]
+    reply = await allocator.Recall(pb.RecallRequest(query="billing fact", budget=2000))
+    assert reply.total_tokens > 1000
+    assert world.calls.count("store.BatchGetMemories") == 2
+
+
+@pytest.mark.parametrize(("tag", "shown"), [("Cafe", True), ("CAFÉ", True), ("thé", False)])
+async def test_a_neighbour_is_shown_when_its_tags_match_without_case_and_accents(
+    world: World, allocator: "AllocatorServiceAsyncStub", tag: str, *, shown: bool
+) -> None:
+    for number, text in ((1, TEXTS[0]), (2, "Yes, agreed.")):
+        world.memories.append(memory(number, text, session_id="s", session_order=number, tags=["café"]))
+    world.hidden.add(memory_id(2))
+    reply = await allocator.Recall(pb.RecallRequest(query="billing database", tags=[tag]))
+    assert ("Yes, agreed." in reply.context) is shown
 
 
 async def test_a_stored_text_that_gives_orders_is_fenced_and_unchanged(

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from satchel.allocator.allocation import Order, allocate
-from satchel.allocator.model import Allocation, Candidate, Ranked, Scored, StrategyName, Vectors
+from satchel.allocator.evidence import Located
+from satchel.allocator.model import Candidate, Ranked, Scored, StrategyName, Vectors
 from satchel.allocator.packing import BlockCounts
-from satchel.allocator.ranking import Located
+from satchel.allocator.results import Allocation
 from satchel.allocator.selection.strategy import Terms
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.tokens import count_tokens
@@ -17,7 +18,10 @@ NO_VECTORS = np.zeros((0, 0), dtype=np.float32)
 
 
 def located(
-    *memories: tuple[str, Vectors], sessions: Sequence[tuple[str, int]] = (), hidden: str = ""
+    *memories: tuple[str, Vectors],
+    sessions: Sequence[tuple[str, int]] = (),
+    hidden: str = "",
+    texts: Sequence[str] = (),
 ) -> Located:
     """Memories by id, each with its passages; ``sessions`` are theirs, ``hidden`` is not eligible."""
     names = [name for name, _ in memories]
@@ -26,6 +30,7 @@ def located(
         sessions=[session for session, _ in sessions] or [""] * len(names),
         orders=[order for _, order in sessions] or [0] * len(names),
         vectors=np.concatenate([rows for _, rows in memories]),
+        texts=texts or [f"text of {name}" for name in names],
         owners=np.repeat(np.arange(len(names)), [len(rows) for _, rows in memories]),
         eligible=[name != hidden for name in names] if hidden else None,
     )

@@ -1,13 +1,26 @@
 """The promises about the budget, over generated candidates. SATCHEL_ALLOCATOR_EXAMPLES sets how many."""
 
 import os
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from satchel.allocator.model import Candidate, Excerpt, Form, MemoryType, Ranked, StrategyName
-from satchel.allocator.packing import BlockCounts, Purse
+from satchel.allocator.collapse import collapsed
+from satchel.allocator.model import (
+    Candidate,
+    Excerpt,
+    Form,
+    MemoryType,
+    Outcome,
+    Ranked,
+    Scored,
+    StrategyName,
+    ThresholdMethod,
+)
+from satchel.allocator.packing import BlockCounts, Ledger
 from satchel.allocator.selection.strategy import cheapest
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.tokens import count_tokens
@@ -45,7 +58,7 @@ texts = st.one_of(
 
 @st.composite
 def candidates(draw: st.DrawFn) -> Candidate:
-    text = draw(texts)
+    text = draw(st.one_of(texts, st.just("")))
     return Candidate(
         id=draw(st.one_of(st.uuids().map(str), st.text(min_size=1, max_size=30))),
         text=text,
@@ -56,8 +69,8 @@ def candidates(draw: st.DrawFn) -> Candidate:
         session_id=draw(st.sampled_from(["", "s", "t"])),
         session_order=draw(st.integers(0, 5)),
         occurred_us=draw(st.one_of(st.none(), st.integers(-(10**15), 4 * 10**15))),
-        verbatim_tokens=draw(st.sampled_from([None, count_tokens(text)])),
-        excerpt=draw(st.sampled_from([None, Excerpt(0, max(1, len(text) // 3))])),
+        verbatim_tokens=draw(st.sampled_from([None, count_tokens(text)])) if text else None,
+        excerpt=draw(st.sampled_from([None, Excerpt(0, max(1, len(text) // 3))])) if text else None,
     )
 
 
@@ -66,7 +79,16 @@ def distinct(items: list[tuple[Candidate, float]]) -> Ranked:
     return pool(*named.values())
 
 
+def all_near(items: list[tuple[Candidate, float]]) -> Ranked:
+    """Candidates with one and the same vector: those collapse that state the same."""
+    named = {candidate.id: (candidate, relevance) for candidate, relevance in items}
+    scored = [Scored(*one, row) for row, one in enumerate(named.values())]
+    return collapsed(scored, np.tile(np.array([[1, 0]], dtype=np.float32), (len(scored), 1)), 0.88)
+
+
 ranked_pools = st.lists(st.tuples(candidates(), st.floats(0, 1)), max_size=12).map(distinct)
+same_vectors = st.lists(st.tuples(candidates(), st.floats(0, 1)), max_size=12).map(all_near)
+collapsing_pools = st.one_of(ranked_pools, same_vectors)
 budgets = st.one_of(st.integers(1, 300), st.integers(1, 100_000))
 strategies = st.sampled_from(StrategyName)
 
@@ -95,9 +117,31 @@ def test_nothing_that_would_still_fit_is_left_out_as_too_dear(
     allocation = spend(ranked, budget, strategy=strategy, tuning=tuning, explain=True)
     left = budget - allocation.receipt.total_tokens
     for one in allocation.explanations:
-        if one.outcome.value == "unaffordable" and allocation.shown:
+        # No tokens: none of the allowed forms can show it.
+        if one.outcome.value == "unaffordable" and one.token_cost and allocation.shown:
             day_line = 12
             assert one.token_cost > left - day_line
+
+
+@moderate
+@given(collapsing_pools, budgets, strategies, st.sampled_from([None, *ThresholdMethod]))
+def test_the_counts_of_the_receipt_add_up_to_the_candidates(
+    ranked: Ranked, budget: int, strategy: StrategyName, method: ThresholdMethod | None
+) -> None:
+    tuning = Tuning(threshold_method=method)
+    allocation = spend(ranked, budget, strategy=strategy, tuning=tuning, explain=True)
+    receipt = allocation.receipt
+    counts = {
+        Outcome.COLLAPSED: receipt.collapsed_count,
+        Outcome.BELOW_THRESHOLD: receipt.below_threshold_count,
+        Outcome.UNAFFORDABLE: receipt.unaffordable_count,
+        Outcome.NO_GAIN: receipt.no_gain_count,
+    }
+    assert receipt.candidate_count == len(ranked.items) + len(ranked.collapsed)
+    assert receipt.candidate_count == sum(counts.values()) + receipt.selected_count
+    told = Counter(one.outcome for one in allocation.explanations)
+    assert {outcome: told[outcome] for outcome in counts} == counts
+    assert count_tokens(allocation.context) == receipt.total_tokens <= budget
 
 
 @moderate
@@ -142,6 +186,14 @@ def test_nothing_found_is_a_success_that_says_so() -> None:
     assert (allocation.context, allocation.receipt.notes) == ("", ("No memory was found.",))
 
 
+def test_a_near_duplicate_that_comes_back_cannot_close_the_fence() -> None:
+    texts = ("We use Go. <b>", "We use Go! </memories>")
+    items = [Scored(Candidate(str(n), text), 0.9 - n / 10, n) for n, text in enumerate(texts)]
+    allocation = spend(collapsed(items, np.ones((2, 1), dtype=np.float32), 0.88), 400)
+    assert len(allocation.shown) == 2
+    assert allocation.context.endswith("</memories-2>")
+
+
 def test_a_count_that_does_not_add_up_still_keeps_the_budget() -> None:
     """The guard for encodings that join tokens across pieces: the least valuable go."""
     from satchel.allocator.allocation import Order, allocate  # noqa: PLC0415
@@ -156,12 +208,12 @@ def test_a_count_that_does_not_add_up_still_keeps_the_budget() -> None:
     assert superadditive(allocation.context) == allocation.receipt.total_tokens <= 40
 
 
-def test_the_purse_refuses_what_does_not_fit() -> None:
+def test_the_ledger_refuses_what_does_not_fit() -> None:
     ranked = pool((Candidate("a", "many words " * 50), 1.0))
-    purse = Purse(30, ranked.columns, BlockCounts(count_tokens, 10))
+    ledger = Ledger(30, ranked.columns, BlockCounts(count_tokens, 10))
     with pytest.raises(ValueError, match="are left"):
-        purse.spend(ranked.items[0].candidate, Form.VERBATIM)
-    assert cheapest(purse, ranked.items[0].candidate, Tuning()) > 0
+        ledger.spend(ranked.items[0].candidate, Form.VERBATIM)
+    assert cheapest(ledger, ranked.items[0].candidate, Tuning()) > 0
 
 
 def test_counts_are_kept_by_version_and_bounded() -> None:

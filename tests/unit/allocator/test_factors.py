@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from satchel.allocator.factors import Interplay, age, density, score
-from satchel.allocator.model import Candidate, Factor, FactorValues, MemoryType, Outline, Pool, Scored
+from satchel.allocator.model import Candidate, Factor, MemoryType, Outline, Pool, Scored
+from satchel.allocator.results import FactorValues
 from satchel.allocator.tuning import FactorConstants, Tuning
 
 from .building import DAY_US

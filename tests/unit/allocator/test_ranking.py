@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from satchel.allocator.collapse import collapse
+from satchel.allocator.evidence import Evidence
 from satchel.allocator.expansion import centroid, clean, content_words, keywords, variants
 from satchel.allocator.neighbors import borrow
-from satchel.allocator.ranking import Evidence, provisional, rank
+from satchel.allocator.ranking import provisional, rank
 from satchel.allocator.tuning import Tuning
 
 from .building import located
@@ -60,12 +61,22 @@ def test_without_sessions_nothing_is_borrowed() -> None:
 
 
 def test_near_duplicates_collapse_into_the_best_and_not_in_chains() -> None:
-    into = collapse(rows((1, 0), (0.95, 0.3), (0.8, 0.6)), 0.88)
+    into = collapse(rows((1, 0), (0.95, 0.3), (0.8, 0.6)), ["same"] * 3, 0.88)
     assert into.tolist() == [0, 0, 2]
-    assert collapse(rows((1, 0), (1, 0)), 1.0).tolist() == [0, 1]
+    assert collapse(rows((1, 0), (1, 0)), ["same"] * 2, 1.0).tolist() == [0, 1]
 
 
 NORTH = rows((1, 0))
+
+
+def test_texts_that_state_other_facts_do_not_collapse_however_near_they_are() -> None:
+    texts = [
+        f"On {day} the build took {minutes} minutes." for day, minutes in (("Monday", 12), ("Tuesday", 31))
+    ]
+    found = located(("a", NORTH), ("b", NORTH), ("c", NORTH), texts=[*texts, texts[0]])
+    ranking = rank(found, Evidence(NORTH[0]), Tuning(), collapsing=True)
+    assert [place.source for place in ranking.places] == [0, 1]
+    assert [(gone.source, kept) for gone, kept in ranking.collapsed] == [(2, 0)]
 
 
 def test_words_give_a_memory_its_exact_cosine() -> None:
@@ -93,7 +104,7 @@ def test_a_neighbour_out_of_scope_lends_but_is_not_shown() -> None:
 
 
 def test_collapse_keeps_the_best_scored_not_the_first() -> None:
-    found = located(("first", rows((0.9, 0.43))), ("best", NORTH))
+    found = located(("first", rows((0.9, 0.43))), ("best", NORTH), texts=["We use Go!", "We use Go."])
     ranking = rank(found, Evidence(NORTH[0]), Tuning(), collapsing=True)
     assert [place.source for place in ranking.places] == [1]
     assert [(gone.source, kept) for gone, kept in ranking.collapsed] == [(0, 1)]

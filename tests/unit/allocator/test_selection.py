@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from satchel.allocator.model import (
-    Allocation,
     Candidate,
+    Excerpt,
     Factor,
     Form,
     MemoryType,
     StrategyName,
     ThresholdMethod,
 )
+from satchel.allocator.results import Allocation
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.tokens import count_tokens
 
@@ -41,6 +42,19 @@ def test_cba_shows_no_whole_text_below_a_thousand_tokens_left() -> None:
 def test_cba_shows_only_headers_below_a_hundred_tokens_left() -> None:
     memory = Candidate(UUID, LONG, fingerprint="migration | decision: PostgreSQL", wing="w", room="r")
     assert forms(spend(pool((memory, 0.9)), 80, strategy=StrategyName.CBA)) == [Form.HEADER]
+
+
+@pytest.mark.parametrize("budget", [300, 4000])
+def test_cba_shows_the_excerpt_where_only_that_is_allowed(budget: int) -> None:
+    memory = Candidate(UUID, LONG, excerpt=Excerpt(0, 84), fingerprint="migration")
+    only = Tuning(forms=(Form.EXCERPT,))
+    allocation = spend(pool((memory, 0.9)), budget, strategy=StrategyName.CBA, tuning=only)
+    assert (forms(allocation), list(allocation.receipt.notes)) == ([Form.EXCERPT], [])
+
+
+def test_cba_falls_back_to_the_excerpt_of_a_text_that_is_too_dear() -> None:
+    memory = Candidate(UUID, LONG * 5, excerpt=Excerpt(0, 84), fingerprint="migration")
+    assert forms(spend(pool((memory, 0.9)), 1200, strategy=StrategyName.CBA)) == [Form.EXCERPT]
 
 
 @pytest.mark.parametrize("strategy", [StrategyName.CBA, StrategyName.KNAPSACK])

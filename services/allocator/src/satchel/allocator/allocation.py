@@ -1,25 +1,15 @@
 """From ranked candidates and a budget to the context: threshold, strategy, render, receipt. Pure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from satchel.allocator.explaining import explain
-from satchel.allocator.model import (
-    Allocation,
-    Choice,
-    Floats,
-    Pool,
-    Ranked,
-    Selection,
-    Shown,
-    StrategyName,
-    ThresholdMethod,
-)
-from satchel.allocator.packing import BlockCounts, Purse
+from satchel.allocator.model import Floats, Outcome, Pool, Ranked, Scored, StrategyName, ThresholdMethod
+from satchel.allocator.packing import BlockCounts, Ledger
 from satchel.allocator.receipts import Provenance, Spending, make_receipt
 from satchel.allocator.rendering import compose, rendered
+from satchel.allocator.results import Allocation, Rejection, Selection, Shown
 from satchel.allocator.selection.choosing import strategy
 from satchel.allocator.selection.strategy import Terms, cheapest
 from satchel.allocator.thresholds import survivors, threshold
@@ -42,30 +32,41 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
     Deterministic. The tokens of the final string are counted, whatever the parts were estimated at.
     """
     limit, pool = _gated(ranked, order)
-    purse = Purse(order.budget, pool.outline, counts)
-    selection = strategy(order.strategy).select(pool, purse, order.terms)
-    context, total, selection = _composed(selection, purse, counts)
-    least = 0 if selection.choices else _least_price(pool, purse, order)
+    ledger = Ledger(order.budget, pool.outline, counts, [item.candidate for item in pool.reserve])
+    selection = strategy(order.strategy).select(pool, ledger, order.terms)
+    context, total, selection = _composed(selection, ledger, counts)
+    least = 0 if selection.choices else _least_price(pool, ledger, order)
     receipt = make_receipt(
         Spending(order.budget, total, least),
         order.strategy,
         ranked,
         selection,
+        pool_count=len(pool.items),
         threshold=limit,
         provenance=order.provenance,
     )
     shown = [Shown(choice, rendered(choice.item.candidate, choice.form)) for choice in selection.choices]
-    reasons = explain(ranked, pool, selection, purse, order.terms, threshold=limit) if order.explain else ()
+    reasons = explain(ranked, pool, selection, ledger, order.terms, threshold=limit) if order.explain else ()
     return Allocation(context, shown, receipt, reasons)
 
 
 def _gated(ranked: Ranked, order: Order) -> tuple[float, Pool]:
-    """Return the threshold and the candidates at or above it."""
+    """Return the threshold and the candidates at or above it.
+
+    Strategy `cba` as published shows no near duplicates, the others when everything else has had its turn.
+    """
     outline = ranked.columns
     scores = np.concatenate((outline.relevances, ranked.tail))
     limit = _limit(scores, order)
     count = survivors(scores, limit)
-    return limit, Pool(ranked.items[:count], ranked.vectors, outline.first(count))
+    reserve = [] if order.strategy is StrategyName.CBA else _reserve(ranked, limit)
+    return limit, Pool(ranked.items[:count], ranked.vectors, outline.first(count), reserve)
+
+
+def _reserve(ranked: Ranked, limit: float) -> list[Scored]:
+    """Return the near duplicates at or above the threshold, best first."""
+    near = (item for item, _ in ranked.collapsed if item.relevance >= limit)
+    return sorted(near, key=lambda item: (-item.relevance, item.candidate.id))
 
 
 def _limit(scores: Floats, order: Order) -> float:
@@ -77,28 +78,39 @@ def _limit(scores: Floats, order: Order) -> float:
     return threshold(scores, method, floor=tuning.threshold_floor, ceiling=tuning.threshold_ceiling)
 
 
-def _composed(selection: Selection, purse: Purse, counts: BlockCounts) -> tuple[str, int, Selection]:
+def _composed(selection: Selection, ledger: Ledger, counts: BlockCounts) -> tuple[str, int, Selection]:
     """Return the context and its tokens, counted as it stands.
 
     The sum of the pieces is exact for the encoding in use, so that the loop ends at its first round; it
     is what keeps the promise if an encoding ever joins tokens across pieces.
     """
-    choices: Sequence[Choice] = selection.choices
-    while choices:
-        shown = [(choice.item.candidate, choice.form) for choice in choices]
-        context = compose(shown, purse.fence, with_wing=purse.with_wing)
+    while selection.choices:
+        shown = [(choice.item.candidate, choice.form) for choice in selection.choices]
+        context = compose(shown, ledger.fence, with_wing=ledger.with_wing)
         total = counts.count(context)
-        if total <= purse.budget:
-            return context, total, replace(selection, choices=choices)
-        choices = choices[:-1]
-    return "", 0, replace(selection, choices=())
+        if total <= ledger.budget:
+            return context, total, selection
+        selection = _without_last(selection)
+    return "", 0, selection
 
 
-def _least_price(pool: Pool, purse: Purse, order: Order) -> int:
+def _without_last(selection: Selection) -> Selection:
+    """Return the selection without its last choice: collapsed again, or unaffordable."""
+    *kept, last = selection.choices
+    if selection.returned_count:
+        return replace(selection, choices=kept, returned_count=selection.returned_count - 1)
+    return Selection(
+        choices=kept,
+        rejections=[*selection.rejections, Rejection(last.item, Outcome.UNAFFORDABLE, last.score)],
+        unaffordable_count=selection.unaffordable_count + 1,
+    )
+
+
+def _least_price(pool: Pool, ledger: Ledger, order: Order) -> int:
     """Return the tokens of the cheapest context that would show anything; 0 if there is none."""
     prices = [
-        tokens + purse.heading_price(item.candidate) + purse.empty_price
+        tokens + ledger.heading_price(item.candidate) + ledger.empty_price
         for item in pool.items
-        if (tokens := cheapest(purse, item.candidate, order.terms.tuning))
+        if (tokens := cheapest(ledger, item.candidate, order.terms.tuning))
     ]
     return min(prices, default=0)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from satchel.allocator.allocation import Order
-from satchel.allocator.collapse import collapsed
+from satchel.allocator.engine import OwnCandidates
 from satchel.allocator.errors import DimensionMismatch, VectorMalformed
-from satchel.allocator.model import Candidate, Form, MemoryType, Ranked, Scored, StrategyName, Vectors
+from satchel.allocator.model import Candidate, Form, MemoryType, Scored, StrategyName, Vectors
 from satchel.allocator.ports import Scope
 from satchel.allocator.recalling import RecallQuery
 from satchel.allocator.searching import SearchQuery
@@ -58,8 +58,8 @@ def search_query(request: pb.SearchMemoriesRequest, settings: AllocatorSettings)
     )
 
 
-def allocate_order(request: pb.AllocateRequest, settings: AllocatorSettings) -> tuple[Ranked, Order]:
-    """Read the caller's own candidates; near duplicates collapse where there are vectors.
+def allocate_order(request: pb.AllocateRequest, settings: AllocatorSettings) -> tuple[OwnCandidates, Order]:
+    """Read the caller's own candidates, in their order, and what is asked for.
 
     Raises:
         InvalidRequest: two candidates have one id.
@@ -72,7 +72,6 @@ def allocate_order(request: pb.AllocateRequest, settings: AllocatorSettings) -> 
         Scored(_candidate(one), one.relevance, rows.get(index, -1))
         for index, one in enumerate(request.candidates)
     ]
-    ordered = sorted(items, key=lambda item: (-item.relevance, item.candidate.id))
     times = [item.candidate.occurred_us for item in items if item.candidate.occurred_us is not None]
     now_us = (
         microseconds(request.reference_time)
@@ -86,7 +85,7 @@ def allocate_order(request: pb.AllocateRequest, settings: AllocatorSettings) -> 
         terms=Terms(tuning, now_us),
         explain=request.explain,
     )
-    return collapsed(ordered, vectors, tuning.duplicate_similarity), order
+    return OwnCandidates(items, vectors), order
 
 
 def strategy_of(request: pb.RecallRequest | pb.AllocateRequest, settings: AllocatorSettings) -> StrategyName:
@@ -96,17 +95,7 @@ def strategy_of(request: pb.RecallRequest | pb.AllocateRequest, settings: Alloca
 
 def tuning_of(options: pb.AllocationOptions, base: Tuning) -> Tuning:
     """Return the settings of one request."""
-    floor = options.threshold_floor if options.HasField("threshold_floor") else base.threshold_floor
-    ceiling = options.threshold_ceiling if options.HasField("threshold_ceiling") else base.threshold_ceiling
-    if floor > ceiling:
-        remedy = "Send a floor that is not above the ceiling."
-        raise InvalidRequest.of(
-            "options.threshold_floor",
-            "ERROR_REASON_FIELDS_CONFLICT",
-            f"'options.threshold_floor' is {floor:g}, more than the ceiling of {ceiling:g}. {remedy}",
-            limit=f"{ceiling:g}",
-            remedy=remedy,
-        )
+    floor, ceiling = _threshold_bounds(options, base)
     similarity = options.duplicate_similarity
     return replace(
         base,
@@ -123,6 +112,30 @@ def tuning_of(options: pb.AllocationOptions, base: Tuning) -> Tuning:
         neighbors=base.neighbors and not options.no_neighbors,
         forms=_forms(options),
     )
+
+
+def _threshold_bounds(options: pb.AllocationOptions, base: Tuning) -> tuple[float, float]:
+    """Return floor and ceiling; the server's own gives way to the one that a request names.
+
+    Raises:
+        InvalidRequest: the request names both, and its floor lies above its ceiling.
+    """
+    names_floor, names_ceiling = options.HasField("threshold_floor"), options.HasField("threshold_ceiling")
+    floor, ceiling = options.threshold_floor, options.threshold_ceiling
+    if not names_floor:
+        floor = min(base.threshold_floor, ceiling) if names_ceiling else base.threshold_floor
+    if not names_ceiling:
+        ceiling = max(base.threshold_ceiling, floor) if names_floor else base.threshold_ceiling
+    if names_floor and floor > ceiling:
+        remedy = "Send a floor that is not above the ceiling."
+        raise InvalidRequest.of(
+            "options.threshold_floor",
+            "ERROR_REASON_FIELDS_CONFLICT",
+            f"'options.threshold_floor' is {floor:g}, more than the ceiling of {ceiling:g}. {remedy}",
+            limit=f"{ceiling:g}",
+            remedy=remedy,
+        )
+    return floor, ceiling
 
 
 def _forms(options: pb.AllocationOptions) -> tuple[Form, ...]:

@@ -1,11 +1,11 @@
 """The allocator's answers into messages of the contract."""
 
-from collections.abc import Sequence
+from typing import TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from satchel.allocator.model import Allocation, Explanation, Receipt, Shown
 from satchel.allocator.ports import SystemState
+from satchel.allocator.results import Allocation, Explanation, Receipt, Shown
 from satchel.allocator.searching import Found, Result
 from satchel.allocator.vocabulary import (
     FORM_NUMBERS,
@@ -22,36 +22,29 @@ from satchel.api.types.v1 import model_pb2
 _ENCODING = "cl100k_base"
 _PERCENT = 100.0
 
+Answer = TypeVar("Answer", pb.RecallResponse, pb.AllocateResponse)
+
 
 def recall_response(allocation: Allocation, now_us: int | None) -> pb.RecallResponse:
     """Encode the answer to a recall."""
-    receipt = allocation.receipt
-    return pb.RecallResponse(
-        context=allocation.context,
-        memories=_recalled(allocation.shown, now_us),
-        total_tokens=receipt.total_tokens,
-        budget_used=_PERCENT * receipt.total_tokens / receipt.budget,
-        receipt=receipt_message(receipt),
-        explanations=[explanation_message(one) for one in allocation.explanations],
-    )
+    return _filled(pb.RecallResponse(), allocation, now_us)
 
 
 def allocate_response(allocation: Allocation, now_us: int | None) -> pb.AllocateResponse:
     """Encode the answer to an allocation."""
-    receipt = allocation.receipt
-    return pb.AllocateResponse(
-        context=allocation.context,
-        memories=_recalled(allocation.shown, now_us),
-        total_tokens=receipt.total_tokens,
-        budget_used=_PERCENT * receipt.total_tokens / receipt.budget,
-        receipt=receipt_message(receipt),
-        explanations=[explanation_message(one) for one in allocation.explanations],
-    )
+    return _filled(pb.AllocateResponse(), allocation, now_us)
 
 
-def _recalled(shown: Sequence[Shown], now_us: int | None) -> list[pb.RecalledMemory]:
-    selected_at = timestamp(now_us)
-    return [recalled_memory(one, selected_at) for one in shown]
+def _filled(response: Answer, allocation: Allocation, now_us: int | None) -> Answer:
+    """Return the answer, in place: the two messages have the same fields."""
+    receipt, selected_at = allocation.receipt, timestamp(now_us)
+    response.context = allocation.context
+    response.memories.extend(recalled_memory(one, selected_at) for one in allocation.shown)
+    response.total_tokens = receipt.total_tokens
+    response.budget_used = _PERCENT * receipt.total_tokens / receipt.budget
+    response.receipt.CopyFrom(receipt_message(receipt))
+    response.explanations.extend(explanation_message(one) for one in allocation.explanations)
+    return response
 
 
 def recalled_memory(shown: Shown, selected_at: Timestamp | None) -> pb.RecalledMemory:
@@ -91,6 +84,7 @@ def receipt_message(receipt: Receipt) -> pb.Receipt:
         collapsed_count=receipt.collapsed_count,
         below_threshold_count=receipt.below_threshold_count,
         unaffordable_count=receipt.unaffordable_count,
+        no_gain_count=receipt.no_gain_count,
         selected_count=receipt.selected_count,
         threshold=receipt.threshold,
         fallback_wing=receipt.fallback_wing,

@@ -1,20 +1,35 @@
 """The allocator's use cases over ports: recall, search, allocate, report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from satchel.allocator.allocation import Order, allocate
-from satchel.allocator.model import Allocation, Ranked
+from satchel.allocator.collapse import collapsed
+from satchel.allocator.model import Scored, Vectors
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.ports import Peers, SystemState
 from satchel.allocator.recalling import RecallQuery, gather, ranked_of, spend
 from satchel.allocator.receipts import Provenance
 from satchel.allocator.reporting import report
-from satchel.allocator.searching import Found, SearchQuery, search
+from satchel.allocator.results import Allocation
+from satchel.allocator.retrieving import find
+from satchel.allocator.searching import Found, SearchQuery, found, retrieval_of
 from satchel.allocator.settings import AllocatorSettings
 from satchel.runtime.executor import BoundedExecutor
 
 R = TypeVar("R")
+
+# The usual rule for English.
+_CODE_POINTS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCandidates:
+    """What a caller wants packed: candidates in any order, and their vectors as in `Pool`."""
+
+    items: Sequence[Scored]
+    vectors: Vectors
 
 
 class Engine:
@@ -31,28 +46,53 @@ class Engine:
 
         Raises:
             StoreUnreachable: the store does not answer.
-            ServiceError: the wanted revision was not reached.
+            RevisionNotReached: what answered is older than the wanted revision.
+            ServiceError: the index has not reached the wanted revision.
         """
-        finding, wing = await gather(query, self._settings, self._peers)
-        provenance = Provenance(finding.degraded, wing, finding.revision, finding.model_sha256)
-        ranked = ranked_of(finding, query)
-        return await self._run(ranked, lambda: spend(ranked, query, provenance, self._counts))
+        retrieved, wing = await gather(query, self._settings, self._peers)
+        provenance = Provenance(retrieved.degraded, wing, retrieved.revision, retrieved.model_sha256)
+
+        def work() -> Allocation:
+            return spend(ranked_of(retrieved, query), query, provenance, self._counts)
+
+        texts = retrieved.loaded.located.texts if retrieved.loaded else ()
+        return await self._run(work, len(texts), _code_points(texts, query.budget, explain=query.explain))
 
     async def search(self, query: SearchQuery) -> Found:
         """Find memories, best first. Raises as `recall`."""
-        return await search(query, self._settings, self._peers)
+        retrieved = await find(retrieval_of(query, self._settings), self._peers)
+        count = len(retrieved.loaded.located.ids) if retrieved.loaded else 0
+        return await self._run(lambda: found(retrieved, query), count)
 
-    async def allocate(self, ranked: Ranked, order: Order) -> Allocation:
-        """Pack the caller's own candidates."""
-        return await self._run(ranked, lambda: allocate(ranked, order, self._counts))
+    async def allocate(self, own: OwnCandidates, order: Order) -> Allocation:
+        """Pack the caller's own candidates; near duplicates collapse where there are vectors."""
+
+        def work() -> Allocation:
+            similarity = order.terms.tuning.duplicate_similarity
+            return allocate(collapsed(own.items, own.vectors, similarity), order, self._counts)
+
+        # Nobody has counted the tokens of these.
+        size = sum(len(item.candidate.text) for item in own.items)
+        return await self._run(work, len(own.items), size)
 
     async def report(self, project: str) -> SystemState:
         """Return the state of all parts."""
         return await report(self._peers, project)
 
-    async def _run(self, ranked: Ranked, work: Callable[[], R]) -> R:
+    async def _run(self, work: Callable[[], R], candidates: int, code_points: int = 0) -> R:
         """Run small work at once and large work on a thread, so that it stalls nobody."""
-        size = sum(map(len, ranked.columns.texts))
-        if size <= self._settings.inline_code_points:
+        settings = self._settings
+        if candidates <= settings.inline_candidates and code_points <= settings.inline_code_points:
             return work()
         return await self._workers.run(work)
+
+
+def _code_points(texts: Sequence[str], budget: int, *, explain: bool) -> int:
+    """Return about how many code points a recall has to count the tokens of.
+
+    The stored count of a text of one line saves counting it, unless every candidate is explained. The context
+    is counted as a whole, and has at most so many code points as texts and budget allow.
+    """
+    total = sum(map(len, texts))
+    uncounted = total if explain else sum(len(text) for text in texts if "\n" in text)
+    return uncounted + min(total, _CODE_POINTS_PER_TOKEN * budget)

@@ -37,6 +37,21 @@ class DimensionMismatch(ServiceError):
         )
 
 
+class RevisionNotReached(ServiceError):
+    """What answered, the store in place of the index included, is older than what the caller must see."""
+
+    code = Code.UNAVAILABLE
+    reason = "ERROR_REASON_REVISION_NOT_REACHED"
+
+    def __init__(self, *, wanted: int, applied: int) -> None:
+        super().__init__(
+            f"The answer would reflect revision {applied}, not yet {wanted}. Retry, or allow more time.",
+            retry_after_s=0.5,
+            wanted_revision=wanted,
+            applied_revision=applied,
+        )
+
+
 class StoreUnreachable(ServiceError):
     """The store did not answer, and nothing can be recalled without it."""
 

@@ -14,11 +14,11 @@ from satchel.allocator.model import (
     SECONDS_PER_DAY,
     Candidate,
     Factor,
-    FactorValues,
     Floats,
     MemoryType,
     Pool,
 )
+from satchel.allocator.results import FactorValues
 from satchel.allocator.tuning import AGE_RATES, FactorConstants, Tuning
 
 

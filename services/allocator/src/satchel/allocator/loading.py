@@ -5,43 +5,64 @@ Ranking reads ids, sessions and vectors of all of them; the rest is read of thos
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from satchel.allocator.evidence import Located
+from satchel.allocator.folding import tag_key
 from satchel.allocator.model import Candidate, Excerpt, Floats, MemoryType, Outline, Vectors
 from satchel.allocator.ports import Scope
-from satchel.allocator.ranking import Located
 from satchel.allocator.vocabulary import TYPE_NUMBERS, TYPES, microseconds
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 
 _FLOAT32 = np.dtype("<f4")
 _NO_LINKS: frozenset[str] = frozenset()
+# The usual rule for English; used only where nobody counted.
+_CODE_POINTS_PER_TOKEN = 4
 
 
 class FetchedMemories:
-    """`Loaded` over a reply: the memories, then their neighbours."""
+    """`Loaded` over the replies of one fetch: all the memories, then their neighbours."""
 
-    def __init__(self, reply: pb.BatchGetMemoriesResponse, scope: Scope) -> None:
-        self._memories = [*reply.memories, *reply.neighbors]
-        self._reply = reply
+    def __init__(self, replies: Sequence[pb.BatchGetMemoriesResponse], scope: Scope) -> None:
+        self._replies, self._scope = replies, scope
+        asked = [memory for reply in replies for memory in reply.memories]
+        self._memories = [*asked, *_neighbors(replies, asked)]
+        self._vectors = _vectors(replies)
         self._texts = [memory.content for memory in self._memories]
         ids = [memory.id for memory in self._memories]
-        vectors, owners = _rows(reply.vectors, {name: index for index, name in enumerate(ids)})
+        vectors, owners = _rows(self._vectors, {name: index for index, name in enumerate(ids)})
         self._located = Located(
             ids=ids,
             sessions=[memory.session_id for memory in self._memories],
             orders=[memory.session_order for memory in self._memories],
             vectors=vectors,
             owners=owners,
-            eligible=self._eligible(len(reply.memories), scope) if has_conditions(scope) else None,
+            texts=self._texts,
+            eligible=self._eligible(len(asked), scope) if has_conditions(scope) else None,
         )
 
     @property
     def located(self) -> Located:
         """What ranking needs of each memory."""
         return self._located
+
+    @property
+    def showable_tokens(self) -> int:
+        """Tokens of all texts that may be shown."""
+        eligible = self._located.eligible or [True] * len(self._memories)
+        return sum(
+            memory.token_costs.verbatim or len(text) // _CODE_POINTS_PER_TOKEN
+            for memory, text, is_shown in zip(self._memories, self._texts, eligible, strict=True)
+            if is_shown
+        )
+
+    def joined(self, other: Self) -> Self:
+        """Return these memories and those of another fetch in the same scope."""
+        return type(self)([*self._replies, *other._replies], self._scope)
 
     def outline(self, indices: Sequence[int], relevances: Floats) -> Outline:
         """Return what packing needs of every memory before it looks at one."""
@@ -91,7 +112,7 @@ class FetchedMemories:
     @cached_property
     def _long_texts(self) -> Mapping[str, pb.MemoryVectors]:
         """The vectors of texts with several passages, by id."""
-        return {one.memory_id: one for one in self._reply.vectors if len(one.starts) > 1}
+        return {one.memory_id: one for one in self._vectors if len(one.starts) > 1}
 
 
 def has_conditions(scope: Scope) -> bool:
@@ -106,7 +127,7 @@ def is_in_scope(memory: memory_pb2.Memory, scope: Scope) -> bool:
         (not scope.wing or memory.wing == scope.wing)
         and (not scope.room or memory.room == scope.room)
         and (not scope.types or memory.type in {TYPE_NUMBERS[one] for one in scope.types})
-        and (not scope.tags or {tag.lower() for tag in scope.tags} <= set(memory.tags))
+        and (not scope.tags or set(map(tag_key, scope.tags)) <= set(map(tag_key, memory.tags)))
         and (scope.since_us is None or time >= scope.since_us)
         and (scope.until_us is None or time < scope.until_us)
     )
@@ -125,6 +146,24 @@ def facts_line(fingerprint: memory_pb2.Fingerprint) -> str:
     stated = [label + value for label, value in facts if value]
     subjects = ", ".join(fingerprint.subjects or fingerprint.entities)
     return " | ".join([subjects, *stated] if subjects else stated)
+
+
+def _neighbors(
+    replies: Sequence[pb.BatchGetMemoriesResponse], asked: Sequence[memory_pb2.Memory]
+) -> Sequence[memory_pb2.Memory]:
+    """Return the neighbours that no other request of the fetch asked for, each once."""
+    if len(replies) == 1:
+        return replies[0].neighbors
+    found = {memory.id: memory for reply in reversed(replies) for memory in reversed(reply.neighbors)}
+    names = {memory.id for memory in asked}
+    return [memory for name, memory in reversed(found.items()) if name not in names]
+
+
+def _vectors(replies: Sequence[pb.BatchGetMemoriesResponse]) -> Sequence[pb.MemoryVectors]:
+    """Return the vectors of each memory once."""
+    if len(replies) == 1:
+        return replies[0].vectors
+    return list({one.memory_id: one for reply in replies for one in reply.vectors}.values())
 
 
 def _facts(memory: memory_pb2.Memory) -> str:

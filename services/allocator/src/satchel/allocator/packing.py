@@ -1,7 +1,7 @@
 """Exact token accounting: what a memory costs in a form, framing included, and what is left."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from satchel.allocator.model import Candidate, Form, Outline
 from satchel.allocator.rendering import Fence, Heading, block, fence, heading, heading_piece, unjoined_end
@@ -54,20 +54,24 @@ class BlockCounts:
         return tokens
 
 
-class Purse:
+class Ledger:
     """A budget being spent on memories; knows what the framing of each would add.
 
     The price of a memory is its block and, for the first one of its day, the heading; the year is charged
     with the first heading of a year. What is spent is exactly the tokens of the context as it would stand.
     """
 
-    def __init__(self, budget: int, outline: Outline, counts: BlockCounts) -> None:
+    def __init__(
+        self, budget: int, outline: Outline, counts: BlockCounts, reserve: Sequence[Candidate] = ()
+    ) -> None:
+        """Open a budget for the candidates of ``outline`` and ``reserve``; no others may be bought."""
         self._counts = counts
         self._outline = outline
         self.budget = budget
-        self.with_wing = len(set(outline.wings)) > 1
+        self.with_wing = len({*outline.wings, *(one.wing for one in reserve)}) > 1
         # No other form of a memory than its text holds an angle bracket.
-        self.fence: Fence = fence([text for text in outline.texts if "<" in text])
+        texts = [*outline.texts, *(one.text for one in reserve)]
+        self.fence: Fence = fence([text for text in texts if "<" in text])
         self.spent = counts.of_piece(self.fence.opening) + counts.of_piece(self.fence.closing)
         self.empty_price = self.spent
         self._days: set[object] = set()

@@ -1,11 +1,13 @@
 """The three services behind the ports: the only module that speaks their contracts."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import grpc
 import numpy as np
 
+from satchel.allocator.errors import StoreUnreachable
 from satchel.allocator.loading import FetchedMemories
 from satchel.allocator.model import Vectors
 from satchel.allocator.ports import (
@@ -34,6 +36,8 @@ from satchel.api.types.v1 import scope_pb2
 from satchel.runtime.status import from_rpc_error
 
 _STATE_PREFIX = "INDEX_STATE_"
+# So that a call that is late already fails with the deadline of the peer.
+_LEAST_TIMEOUT_S = 0.001
 _FLOAT32 = np.dtype("<f4")
 
 
@@ -140,17 +144,28 @@ class RemoteStore:
         return DenseHits({hit.memory_id: hit.score for hit in reply.hits}, reply.revision, degraded=True)
 
     async def fetch(self, ids: Sequence[str], scope: Scope, *, neighbors: int) -> Loaded:
-        """Return memories with vectors and neighbours; those deleted meanwhile are left out."""
+        """Return memories with vectors and neighbours; those deleted meanwhile are left out.
+
+        What does not fit in one reply is asked for again, all of it within the time for one call.
+        """
         request = memory_pb.BatchGetMemoriesRequest(
-            ids=ids,
             project=scope.project,
             view=memory_pb.MEMORY_VIEW_RECALL,
             include_vectors=True,
             neighbor_count=neighbors,
         )
-        with _translated():
-            reply = await self._memories.BatchGetMemories(request, timeout=self._timeout_s)
-        return FetchedMemories(reply, scope)
+        replies: list[memory_pb.BatchGetMemoriesResponse] = []
+        remaining, until = list(ids), time.monotonic() + self._timeout_s
+        while remaining:
+            request.ids[:] = remaining
+            left_s = max(until - time.monotonic(), _LEAST_TIMEOUT_S)
+            with _translated():
+                reply = await self._memories.BatchGetMemories(request, timeout=left_s)
+            replies.append(reply)
+            if len(reply.remaining_ids) >= len(remaining):
+                raise StoreUnreachable
+            remaining = list(reply.remaining_ids)
+        return FetchedMemories(replies, scope)
 
     async def status(self, project: str) -> StoreState:
         """Return what the store holds."""

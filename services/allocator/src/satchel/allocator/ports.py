@@ -5,10 +5,10 @@ Every method may raise a `satchel.runtime.errors.ServiceError`: the peer's own, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
+from satchel.allocator.evidence import Located
 from satchel.allocator.model import Candidate, Floats, MemoryType, Outline, Vectors
-from satchel.allocator.ranking import Located
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ class Loaded(Protocol):
     @property
     def located(self) -> Located:
         """What ranking needs of each memory; neighbours outside the scope are not eligible."""
+
+    @property
+    def showable_tokens(self) -> int:
+        """Tokens of all texts that may be shown, as far as they are known."""
+
+    def joined(self, other: Self) -> Self:
+        """Return these memories and those of another fetch in the same scope."""
 
     def outline(self, indices: Sequence[int], relevances: Floats) -> Outline:
         """Return what packing needs of every memory; ``relevances`` has one entry an index."""

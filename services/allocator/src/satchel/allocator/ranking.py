@@ -7,41 +7,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from satchel.allocator.collapse import collapse
+from satchel.allocator.evidence import Evidence, Located
 from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
 from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Floats, Fusion, Signals, ThresholdMethod, Vectors
+from satchel.allocator.nearness import Nearness, nearness
 from satchel.allocator.neighbors import borrow
 from satchel.allocator.tuning import Tuning
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Memories with what ranking needs of them, as columns: one entry a memory in each.
-
-    ``vectors`` is (passages, dimension) of unit norm, and ``owners`` the index of the memory that each row
-    belongs to, rows of one memory next to each other. ``eligible`` is false for one that lends to its
-    neighbours but is not shown; `None` when all are shown.
-    """
-
-    ids: Sequence[str]
-    sessions: Sequence[str]
-    orders: Sequence[int]
-    vectors: Vectors
-    owners: NDArray[np.int64]
-    eligible: Sequence[bool] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """How the memories were found, by id. An empty ``lexical`` is fine; `None` means nobody searched."""
-
-    query: Vectors | None
-    dense_ranks: Mapping[str, int] = field(default_factory=dict)
-    lexical: Mapping[str, float] | None = None
-    tags: Mapping[str, int] = field(default_factory=dict)
 
 
 class Place(NamedTuple):
@@ -111,11 +85,11 @@ def rank(
     """
     if not located.ids:
         return Ranking((), (), np.zeros((0, 0), dtype=np.float32))
-    near = _nearness(located, evidence.query)
+    near = nearness(located, evidence.query)
     lexical = _words(located, evidence)
     found = _fused(near.cosine, lexical, tuning)
     shares, order = _ordered(found, located, evidence, tuning)
-    into = _duplicates(order, near, shares, tuning) if collapsing else {}
+    into = _duplicates(order, near, shares, located.texts, tuning) if collapsing else {}
     kept = [index for index in order if index not in into]
     relevances = shares[kept]
     wanted = max(int(np.count_nonzero(relevances >= depth.least)), depth.places)
@@ -154,47 +128,6 @@ def _ordered(
     return shares, [index for index in order.tolist() if eligible is None or eligible[index]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Nearness:
-    """Cosine (NaN: unknown; `None`: no query vector), best passage and row of each memory (-1: none)."""
-
-    cosine: Floats | None
-    passage: NDArray[np.int64]
-    row: NDArray[np.int64]
-    rows: Vectors
-
-
-def _nearness(located: Located, query: Vectors | None) -> _Nearness:
-    count = len(located.ids)
-    passage = np.full(count, -1, dtype=np.int64)
-    row = np.full(count, -1, dtype=np.int64)
-    cosine = None if query is None else np.full(count, np.nan)
-    if not len(located.owners) or (query is not None and located.vectors.shape[1] != query.shape[0]):
-        return _Nearness(cosine, passage, row, np.zeros((0, 0), dtype=np.float32))
-    starts = np.flatnonzero(np.diff(located.owners, prepend=-1))
-    owners = located.owners[starts]
-    sizes = np.diff(starts, append=len(located.owners))
-    row[owners] = np.arange(len(owners))
-    if query is not None and cosine is not None:
-        # Not a product by BLAS, which would wait for threads (see `collapse`).
-        similar = np.einsum("ij,j->i", located.vectors, query).astype(np.float64)
-        cosine[owners] = np.maximum.reduceat(similar, starts)
-        passage[owners] = 0
-        for at in np.flatnonzero(sizes > 1).tolist():
-            start = int(starts[at])
-            passage[owners[at]] = int(np.argmax(similar[start : start + int(sizes[at])]))
-    return _Nearness(cosine, passage, row, _centroids(located.vectors, starts, sizes))
-
-
-def _centroids(stacked: Vectors, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Vectors:
-    """Return one row of unit norm a memory: the mean of its passages."""
-    if len(starts) == len(stacked):
-        return stacked
-    means = np.add.reduceat(stacked, starts, axis=0) / sizes[:, None].astype(np.float32)
-    norms = np.linalg.norm(means, axis=1, keepdims=True)
-    return (means / np.where(norms > 0, norms, 1)).astype(np.float32)
-
-
 def _words(located: Located, evidence: Evidence) -> Floats | None:
     lexical = evidence.lexical
     if lexical is None:
@@ -217,7 +150,7 @@ class _Places:
     """Makes places from the columns of a ranking."""
 
     def __init__(
-        self, located: Located, evidence: Evidence, near: _Nearness, *, lexical: Floats | None, found: Floats
+        self, located: Located, evidence: Evidence, near: Nearness, *, lexical: Floats | None, found: Floats
     ) -> None:
         self._ids, self._evidence = located.ids, evidence
         # Lists: to take one number out of an array costs as much as to convert ten.
@@ -251,13 +184,19 @@ def _known(cosine: float) -> float | None:
     return None if math.isnan(cosine) else cosine
 
 
-def _duplicates(order: Sequence[int], near: _Nearness, shares: Floats, tuning: Tuning) -> dict[int, int]:
+def _duplicates(
+    order: Sequence[int], near: Nearness, shares: Floats, texts: Sequence[str], tuning: Tuning
+) -> dict[int, int]:
     """Return which memory stands for each near duplicate, among those that may reach a threshold."""
     ranked = np.array(order, dtype=np.int64)
     compared = ranked[(near.row[ranked] >= 0) & (shares[ranked] >= reachable(tuning))]
     if not len(compared):
         return {}
-    into = collapse(near.rows[near.row[compared]], tuning.duplicate_similarity)
+    into = collapse(
+        near.rows[near.row[compared]],
+        [texts[index] for index in compared.tolist()],
+        tuning.duplicate_similarity,
+    )
     gone = np.flatnonzero(into != np.arange(len(into)))
     return dict(zip(compared[gone].tolist(), compared[into[gone]].tolist(), strict=True))
 

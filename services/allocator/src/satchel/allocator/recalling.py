@@ -6,12 +6,13 @@ import numpy as np
 
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.lazy import Lazy
-from satchel.allocator.model import Allocation, Ranked, Scored, StrategyName
+from satchel.allocator.model import Ranked, Scored, StrategyName
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.ports import Loaded, Peers, Scope
 from satchel.allocator.ranking import Depth, Place, Ranking, rank, reachable
 from satchel.allocator.receipts import Provenance
-from satchel.allocator.retrieving import Finding, Quest, find
+from satchel.allocator.results import Allocation
+from satchel.allocator.retrieving import RetrievalRequest, Retrieved, find
 from satchel.allocator.selection.strategy import Terms
 from satchel.allocator.settings import AllocatorSettings
 from satchel.allocator.thresholds import KEPT_AT_LEAST
@@ -37,46 +38,55 @@ class RecallQuery:
     min_revision: int = 0
 
 
-def quest_of(query: RecallQuery, settings: AllocatorSettings) -> Quest:
-    """Return how deep to search: a large budget holds more memories, so more are fetched for it."""
+def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRequest:
+    """Return how deep to search: a large budget holds more memories, so more are fetched for it.
+
+    More still where the texts turn out to be short, so that the strategy has what to choose from.
+    """
     wanted = max(settings.max_candidates, query.budget // settings.tokens_per_candidate)
     limit = min(wanted, MAX_FETCHED)
-    return Quest(
+    most = max(settings.most_candidates, limit)
+    depth = max(limit, min(query.budget // settings.tokens_per_hit, most))
+    return RetrievalRequest(
         query=query.query,
         scope=query.scope,
         tuning=query.tuning,
-        dense_depth=max(settings.dense_depth, limit),
-        lexical_depth=max(settings.lexical_depth, limit),
+        dense_depth=max(settings.dense_depth, depth),
+        lexical_depth=max(settings.lexical_depth, depth),
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
         min_revision=query.min_revision,
+        fetch_most=most,
+        least_tokens=int(settings.candidate_tokens * query.budget),
     )
 
 
-async def gather(query: RecallQuery, settings: AllocatorSettings, peers: Peers) -> tuple[Finding, str]:
+async def gather(query: RecallQuery, settings: AllocatorSettings, peers: Peers) -> tuple[Retrieved, str]:
     """Search the wing, then each fallback wing until one has something; returns that wing, or nothing.
 
-    If none has, the finding is that of the wing itself.
+    If none has, what was found is that of the wing itself.
     """
-    quest = quest_of(query, settings)
-    first = await find(quest, peers)
+    request = retrieval_of(query, settings)
+    first = await find(request, peers)
     if first.loaded is not None:
         return first, ""
     for wing in query.fallback_wings:
-        found = await find(replace(quest, scope=replace(query.scope, wing=wing)), peers)
+        found = await find(replace(request, scope=replace(query.scope, wing=wing)), peers)
         if found.loaded is not None:
             return found, wing
     return first, ""
 
 
-def ranked_of(finding: Finding, query: RecallQuery) -> Ranked:
+def ranked_of(retrieved: Retrieved, query: RecallQuery) -> Ranked:
     """Rank what was found; what may be chosen is read when it is looked at."""
-    if finding.loaded is None:
+    if retrieved.loaded is None:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
     with span("satchel.allocator.rank"):
         depth = Depth(0.0 if query.explain else reachable(query.tuning), KEPT_AT_LEAST)
-        ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=True, depth=depth)
-        return _loaded(ranking, finding.loaded)
+        ranking = rank(
+            retrieved.loaded.located, retrieved.evidence, query.tuning, collapsing=True, depth=depth
+        )
+        return _loaded(ranking, retrieved.loaded)
 
 
 def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:

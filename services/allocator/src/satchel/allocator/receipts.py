@@ -1,9 +1,9 @@
 """The receipt: what was found, what was spent, and what the caller should know."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from satchel.allocator.model import Choice, Ranked, Receipt, Selection, StrategyName
+from satchel.allocator.model import Ranked, StrategyName
+from satchel.allocator.results import Receipt, Selection
 
 _DEGRADED_NOTES = {
     "embedder": "The embedder did not answer, so that words alone decided.",
@@ -37,10 +37,14 @@ def make_receipt(
     ranked: Ranked,
     selection: Selection,
     *,
+    pool_count: int,
     threshold: float,
     provenance: Provenance,
 ) -> Receipt:
-    """Return the receipt; framing is whatever of the context belongs to no single memory."""
+    """Return the receipt; framing is whatever of the context belongs to no single memory.
+
+    ``pool_count`` is how many candidates reached the threshold.
+    """
     choices, rejections = selection.choices, selection.rejections
     ranked_count = len(ranked.items) + len(ranked.tail)
     return Receipt(
@@ -49,22 +53,22 @@ def make_receipt(
         framing_tokens=spending.total_tokens - sum(choice.tokens for choice in choices),
         strategy=strategy,
         candidate_count=ranked_count + len(ranked.collapsed),
-        collapsed_count=len(ranked.collapsed),
-        below_threshold_count=ranked_count - len(choices) - len(rejections),
+        collapsed_count=len(ranked.collapsed) - selection.returned_count,
+        below_threshold_count=ranked_count - pool_count,
         unaffordable_count=selection.unaffordable_count,
+        no_gain_count=len(rejections) - selection.unaffordable_count,
         selected_count=len(choices),
         threshold=threshold,
         fallback_wing=provenance.fallback_wing,
         degraded=provenance.degraded,
         revision=provenance.revision,
         model_sha256=provenance.model_sha256,
-        notes=tuple(_notes(spending, ranked, choices, provenance)),
+        notes=tuple(_notes(spending, ranked, selection, provenance)),
     )
 
 
-def _notes(
-    spending: Spending, ranked: Ranked, choices: Sequence[Choice], provenance: Provenance
-) -> list[str]:
+def _notes(spending: Spending, ranked: Ranked, selection: Selection, provenance: Provenance) -> list[str]:
+    choices, collapsed = selection.choices, len(ranked.collapsed)
     notes = [_DEGRADED_NOTES[part] for part in provenance.degraded]
     if provenance.fallback_wing:
         notes.append(f"The wing has nothing to offer; '{provenance.fallback_wing}' answered in its place.")
@@ -77,4 +81,12 @@ def _notes(
         )
     elif not choices:
         notes.append("No memory that was found can be shown in the allowed forms or has any relevance.")
+    if collapsed:
+        notes.append(_collapsed_note(collapsed, selection.returned_count))
     return notes
+
+
+def _collapsed_note(collapsed: int, returned: int) -> str:
+    memories = "1 memory was" if collapsed == 1 else f"{collapsed} memories were"
+    note = f"{memories} collapsed into a nearly equal one that is more relevant"
+    return f"{note}; {returned} of them came back, as budget was left." if returned else f"{note}."

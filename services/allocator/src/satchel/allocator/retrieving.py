@@ -1,17 +1,19 @@
-"""Finding: the query embedded and searched by meaning, and by words at the same time; then one fetch.
+"""Retrieval: the query embedded and searched by meaning, and by words at the same time; then one fetch.
 
 What can be done without a part is done without it, and says so: words alone without the embedder, the
 store's exact search without the index. Without the store nothing is left, and the call fails.
 """
 
 import asyncio
+import math
 from dataclasses import dataclass, replace
 
-from satchel.allocator.errors import StoreUnreachable
+from satchel.allocator.errors import RevisionNotReached, StoreUnreachable
+from satchel.allocator.evidence import Evidence
 from satchel.allocator.expansion import centroid, variants
 from satchel.allocator.model import Vectors
 from satchel.allocator.ports import DenseHits, EmbeddedQuery, Loaded, Peers, Scope, WordHits
-from satchel.allocator.ranking import Evidence, provisional
+from satchel.allocator.ranking import provisional
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.telemetry import span
@@ -20,8 +22,11 @@ _REVISION_NOT_REACHED = "ERROR_REASON_REVISION_NOT_REACHED"
 
 
 @dataclass(frozen=True, slots=True)
-class Quest:
-    """What is looked for: how deep each search goes and how many memories are fetched."""
+class RetrievalRequest:
+    """What is looked for: how deep each search goes and how many memories are fetched.
+
+    ``fetch_limit`` are fetched, and as many more of ``fetch_most`` as it takes to reach ``least_tokens``.
+    """
 
     query: str
     scope: Scope
@@ -31,10 +36,12 @@ class Quest:
     fetch_limit: int
     neighbor_count: int
     min_revision: int = 0
+    fetch_most: int = 0
+    least_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Retrieved:
     """What was found; ``loaded`` is `None` if that is nothing."""
 
     loaded: Loaded | None
@@ -64,18 +71,22 @@ class _ByWords:
     failure: ServiceError | None = None
 
 
-async def find(quest: Quest, peers: Peers) -> Finding:
+async def find(request: RetrievalRequest, peers: Peers) -> Retrieved:
     """Search both ways at once and fetch the best of the union with vectors and neighbours.
 
     Raises:
         StoreUnreachable: the store does not answer.
-        ServiceError: the wanted revision was not reached, or the store refuses.
+        RevisionNotReached: what answered is older than the wanted revision.
+        ServiceError: the index has not reached the wanted revision, or the store refuses.
     """
     async with asyncio.TaskGroup() as group:
-        word_search = group.create_task(_by_words(quest, peers))
-        meaning_search = group.create_task(_by_meaning(quest, peers))
+        word_search = group.create_task(_by_words(request, peers))
+        meaning_search = group.create_task(_by_meaning(request, peers))
     words, meaning = word_search.result(), meaning_search.result()
     _raise_if_hopeless(words, meaning)
+    revision = min(part.revision for part in (meaning.hits, words.hits) if part is not None)
+    if revision < request.min_revision:
+        raise RevisionNotReached(wanted=request.min_revision, applied=revision)
     dense = meaning.hits.scores if meaning.hits else {}
     evidence = Evidence(
         query=meaning.query,
@@ -83,43 +94,45 @@ async def find(quest: Quest, peers: Peers) -> Finding:
         lexical=words.hits.scores if words.hits else None,
         tags=words.hits.tags if words.hits else {},
     )
-    ids = provisional(dense, evidence.lexical or {}, evidence.tags, quest.tuning)
-    return Finding(
-        loaded=await _fetch(ids[: quest.fetch_limit], quest, peers) if ids else None,
+    ids = provisional(dense, evidence.lexical or {}, evidence.tags, request.tuning)
+    return Retrieved(
+        loaded=await _load(ids, request, peers) if ids else None,
         evidence=evidence,
         degraded=tuple(part for part in (meaning.degraded, "" if words.hits else "lexical") if part),
-        revision=min(part.revision for part in (meaning.hits, words.hits) if part is not None),
+        revision=revision,
         model_sha256=meaning.model_sha256,
     )
 
 
-async def _by_words(quest: Quest, peers: Peers) -> _ByWords:
+async def _by_words(request: RetrievalRequest, peers: Peers) -> _ByWords:
     try:
-        return _ByWords(await peers.store.search_text(quest.query, quest.scope, limit=quest.lexical_depth))
+        return _ByWords(
+            await peers.store.search_text(request.query, request.scope, limit=request.lexical_depth)
+        )
     except ServiceError as error:
         return _ByWords(failure=error)
 
 
-async def _by_meaning(quest: Quest, peers: Peers) -> _ByMeaning:
+async def _by_meaning(request: RetrievalRequest, peers: Peers) -> _ByMeaning:
     try:
-        embedded = await peers.embedder.embed_query(variants(quest.query, expand=quest.tuning.expansion))
+        embedded = await peers.embedder.embed_query(variants(request.query, expand=request.tuning.expansion))
     except ServiceError:
         return _ByMeaning(degraded="embedder")
     wanted = replace(embedded, vectors=centroid(embedded.vectors)[None, :])
     try:
         hits = await peers.index.search(
-            wanted, quest.scope, limit=quest.dense_depth, min_revision=quest.min_revision
+            wanted, request.scope, limit=request.dense_depth, min_revision=request.min_revision
         )
     except ServiceError as error:
         if error.reason == _REVISION_NOT_REACHED:
             return _ByMeaning(failure=error)
-        return await _by_exact_search(wanted, quest, peers)
+        return await _by_exact_search(wanted, request, peers)
     return _ByMeaning(wanted.vectors[0], hits, wanted.model_sha256, "index" if hits.degraded else "")
 
 
-async def _by_exact_search(wanted: EmbeddedQuery, quest: Quest, peers: Peers) -> _ByMeaning:
+async def _by_exact_search(wanted: EmbeddedQuery, request: RetrievalRequest, peers: Peers) -> _ByMeaning:
     try:
-        hits = await peers.store.search_vectors(wanted, quest.scope, limit=quest.dense_depth)
+        hits = await peers.store.search_vectors(wanted, request.scope, limit=request.dense_depth)
     except ServiceError:
         # The stored vectors may be of another model, so the query is not compared with them at all.
         return _ByMeaning(degraded="index")
@@ -136,10 +149,22 @@ def _raise_if_hopeless(words: _ByWords, meaning: _ByMeaning) -> None:
     raise words.failure
 
 
-async def _fetch(ids: list[str], quest: Quest, peers: Peers) -> Loaded:
+async def _load(ids: list[str], request: RetrievalRequest, peers: Peers) -> Loaded:
+    """Fetch the best, and more of the rest where their texts are too short for the budget."""
+    loaded = await _fetch(ids[: request.fetch_limit], request, peers)
+    found = loaded.showable_tokens
+    known = set(loaded.located.ids)
+    rest = [name for name in ids[request.fetch_limit : request.fetch_most] if name not in known]
+    if found >= request.least_tokens or not rest:
+        return loaded
+    wanted = math.ceil((request.least_tokens - found) * max(len(known), 1) / max(found, 1))
+    return loaded.joined(await _fetch(rest[:wanted], request, peers))
+
+
+async def _fetch(ids: list[str], request: RetrievalRequest, peers: Peers) -> Loaded:
     with span("satchel.allocator.fetch", candidates=len(ids)):
         try:
-            return await peers.store.fetch(ids, quest.scope, neighbors=quest.neighbor_count)
+            return await peers.store.fetch(ids, request.scope, neighbors=request.neighbor_count)
         except ServiceError as error:
             if error.code is Code.UNAVAILABLE:
                 raise StoreUnreachable from error

@@ -1,12 +1,12 @@
-"""Search without a budget: find, rank, and return the best."""
+"""Search without a budget: what to retrieve, and the best of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from satchel.allocator.model import Candidate
-from satchel.allocator.ports import Peers, Scope
+from satchel.allocator.ports import Scope
 from satchel.allocator.ranking import Depth, Place, rank
-from satchel.allocator.retrieving import Finding, Quest, find
+from satchel.allocator.retrieving import RetrievalRequest, Retrieved
 from satchel.allocator.settings import AllocatorSettings
 from satchel.allocator.tuning import Tuning
 from satchel.runtime.telemetry import span
@@ -42,16 +42,16 @@ class Found:
     revision: int
 
 
-async def search(query: SearchQuery, settings: AllocatorSettings, peers: Peers) -> Found:
-    """Find memories by words and meaning; near duplicates stay, as a search must show what is there."""
-    finding = await find(_quest(query, settings), peers)
+def found(retrieved: Retrieved, query: SearchQuery) -> Found:
+    """Rank what was retrieved; near duplicates stay, as a search must show what is there."""
     with span("satchel.allocator.rank"):
-        return Found(_best(finding, query), finding.degraded, finding.revision)
+        return Found(_best(retrieved, query), retrieved.degraded, retrieved.revision)
 
 
-def _quest(query: SearchQuery, settings: AllocatorSettings) -> Quest:
+def retrieval_of(query: SearchQuery, settings: AllocatorSettings) -> RetrievalRequest:
+    """Return how deep to search: at least as many as are asked for."""
     limit = max(settings.max_candidates, query.top_k)
-    return Quest(
+    return RetrievalRequest(
         query=query.query,
         scope=query.scope,
         tuning=query.tuning,
@@ -63,15 +63,15 @@ def _quest(query: SearchQuery, settings: AllocatorSettings) -> Quest:
     )
 
 
-def _best(finding: Finding, query: SearchQuery) -> list[Result]:
-    if finding.loaded is None:
+def _best(retrieved: Retrieved, query: SearchQuery) -> list[Result]:
+    if retrieved.loaded is None:
         return []
     depth = Depth(0.0) if query.least_similarity > 0 else Depth(1.0, query.top_k)
-    ranking = rank(finding.loaded.located, finding.evidence, query.tuning, collapsing=False, depth=depth)
+    ranking = rank(retrieved.loaded.located, retrieved.evidence, query.tuning, collapsing=False, depth=depth)
     near_enough = [place for place in ranking.places if _is_near(place, query.least_similarity)]
     return [
         Result(
-            finding.loaded.candidate(place.source, place.passage),
+            retrieved.loaded.candidate(place.source, place.passage),
             place.relevance,
             place.signals.similarity or 0.0,
         )

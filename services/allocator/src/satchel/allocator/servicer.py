@@ -46,8 +46,8 @@ class AllocatorServicer(rpc.AllocatorServiceServicer):
         context: grpc.aio.ServicerContext[pb.AllocateRequest, pb.AllocateResponse],  # noqa: ARG002
     ) -> pb.AllocateResponse:
         """Pack the caller's own candidates."""
-        ranked, order = allocate_order(request, self._settings)
-        return allocate_response(await self._engine.allocate(ranked, order), order.terms.now_us)
+        candidates, order = allocate_order(request, self._settings)
+        return allocate_response(await self._engine.allocate(candidates, order), order.terms.now_us)
 
     async def GetStatus(  # the contract's name
         self,

@@ -36,6 +36,18 @@ class AllocatorSettings:
     tokens_per_candidate: int = setting(
         40, "A budget of more than this many tokens a candidate fetches more.", minimum=1, maximum=100000
     )
+    most_candidates: int = setting(
+        250,
+        "Memories fetched at most where texts are short, neighbours not counted.",
+        minimum=1,
+        maximum=1000,
+    )
+    candidate_tokens: float = setting(
+        1.5, "Tokens of the texts fetched, in budgets, below which more are fetched.", minimum=0, maximum=100
+    )
+    tokens_per_hit: int = setting(
+        16, "A budget of more than this many tokens a hit searches deeper.", minimum=1, maximum=100000
+    )
     neighbor_count: int = setting(
         1, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
     )
@@ -57,7 +69,7 @@ class AllocatorSettings:
         0.3, "Share of the distance to a better next memory of its session.", minimum=0, maximum=1
     )
     duplicate_similarity: float = setting(
-        0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.01, maximum=1
+        0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.5, maximum=1
     )
     threshold_method: ThresholdMethod | None = setting(  # the same
         None, "How the threshold is found. Empty: iqr for cba, the floor alone for the other strategies."
@@ -77,9 +89,12 @@ class AllocatorSettings:
     )
     counted_blocks: int = setting(20000, "Token counts that are kept.", minimum=0, maximum=10_000_000)
     inline_code_points: int = setting(
-        200_000, "Code points of candidates up to which no thread is used.", minimum=0
+        20_000, "Code points to count the tokens of up to which no thread is used.", minimum=0
     )
-    workers: int = setting(2, "Threads for large allocations.", minimum=1, maximum=64)
+    inline_candidates: int = setting(
+        300, "Memories to rank or collapse up to which no thread is used.", minimum=0
+    )
+    workers: int = setting(2, "Threads for large rankings and allocations.", minimum=1, maximum=64)
     worker_queue: int = setting(64, "Large allocations that may wait; beyond, calls are refused.", minimum=0)
 
     @property

@@ -62,20 +62,18 @@ OUTCOME_NUMBERS = {
     Outcome.NO_GAIN: pb.OUTCOME_NO_GAIN,
 }
 
-# 0001-01-01 and 9999-12-31 in seconds since 1970: what a Timestamp may hold.
-_FIRST_S, _LAST_S = -62_135_596_800, 253_402_300_799
-
 
 def timestamp(time_us: int | None) -> Timestamp | None:
     """Return the contract's time."""
     if time_us is None:
         return None
-    seconds, rest = divmod(time_us, MICROSECONDS_PER_SECOND)
-    return Timestamp(seconds=seconds, nanos=rest * 1000)
+    message = Timestamp()
+    put_time(message, time_us)
+    return message
 
 
 def put_time(message: Timestamp, time_us: int | None) -> None:
-    """Set a time of a message in place; nothing is set where there is none."""
+    """Set a time of a message in place, which saves a copy; nothing is set where there is none."""
     if time_us is not None:
         message.SetInParent()
         message.seconds, rest = divmod(time_us, MICROSECONDS_PER_SECOND)
@@ -83,8 +81,5 @@ def put_time(message: Timestamp, time_us: int | None) -> None:
 
 
 def microseconds(time: Timestamp) -> int:
-    """Return a time in microseconds since 1970, cut to what a Timestamp may hold."""
-    seconds = time.seconds
-    if not _FIRST_S <= seconds <= _LAST_S:
-        seconds = min(max(seconds, _FIRST_S), _LAST_S)
-    return seconds * MICROSECONDS_PER_SECOND + time.nanos // 1000
+    """Return a time in microseconds since 1970. Requests and the store's answers hold only valid ones."""
+    return time.seconds * MICROSECONDS_PER_SECOND + time.nanos // 1000

@@ -3,8 +3,9 @@
 import heapq
 
 from satchel.allocator.factors import Interplay, score, steady_factors
-from satchel.allocator.model import Candidate, Choice, FactorValues, Form, Outcome, Pool, Rejection, Selection
-from satchel.allocator.packing import Purse
+from satchel.allocator.model import Candidate, Form, Outcome, Pool
+from satchel.allocator.packing import Ledger
+from satchel.allocator.results import Choice, FactorValues, Rejection, Selection
 from satchel.allocator.selection.strategy import (
     Terms,
     allowed_forms,
@@ -19,7 +20,7 @@ from satchel.allocator.tuning import Tuning
 _HEADER_BELOW = 100
 _FINGERPRINT_BELOW = 1000
 # From short to long; a form that is too dear is downgraded one step at a time.
-_LADDER = (Form.HEADER, Form.FINGERPRINT, Form.VERBATIM)
+_LADDER = (Form.HEADER, Form.FINGERPRINT, Form.EXCERPT, Form.VERBATIM)
 
 
 class Cba:
@@ -29,7 +30,7 @@ class Cba:
     accumulate, and the session bonus, once won, stays, so a bound is the last score with the bonus put in.
     """
 
-    def select(self, pool: Pool, purse: Purse, terms: Terms) -> Selection:
+    def select(self, pool: Pool, ledger: Ledger, terms: Terms) -> Selection:
         """Choose; see `Strategy`."""
         ranking = _Ranking(pool, terms)
         choices: list[Choice] = []
@@ -37,36 +38,39 @@ class Cba:
         while (best := ranking.pop()) is not None:
             index, value = best
             item = pool.items[index]
-            form = affordable_form(item.candidate, purse, terms.tuning) if value > 0 else None
+            form = affordable_form(item.candidate, ledger, terms.tuning) if value > 0 else None
             if form is None:
                 outcome = Outcome.UNAFFORDABLE if value > 0 else Outcome.NO_GAIN
                 rejections.append(Rejection(item, outcome, value))
                 continue
-            choices.append(buy(item, form, purse, value))
+            choices.append(buy(item, form, ledger, value))
             ranking.choose(index)
         return Selection(choices, rejections, count_unaffordable(rejections))
 
 
-def affordable_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None:
+def affordable_form(candidate: Candidate, ledger: Ledger, tuning: Tuning) -> Form | None:
     """Return the longest form that what is left calls for and pays; `None` if there is none.
 
-    A form dearer than the text gives way to the text, also where the published thresholds would not show it.
+    A form dearer than the text gives way to the text, also where the published thresholds would not show it;
+    where no form that is called for is allowed, the shortest allowed one is taken.
     """
-    if purse.is_hopeless(candidate):
+    if ledger.is_hopeless(candidate):
         return None
-    called_for = _LADDER[: _steps(purse.left)]
-    for form, _ in payable_forms(candidate, purse, tuning):
+    called_for = _LADDER[: _steps(ledger.left)]
+    longer: Form | None = None
+    for form, _ in payable_forms(candidate, ledger, tuning):
         if form in called_for or (
-            form is Form.VERBATIM and not _has_shorter(candidate, purse, tuning, called_for)
+            form is Form.VERBATIM and not _has_shorter(candidate, ledger, tuning, called_for)
         ):
             return form
-    return None
+        longer = form
+    return None if any(form in called_for for form in allowed_forms(candidate, tuning)) else longer
 
 
-def _has_shorter(candidate: Candidate, purse: Purse, tuning: Tuning, forms: tuple[Form, ...]) -> bool:
+def _has_shorter(candidate: Candidate, ledger: Ledger, tuning: Tuning, forms: tuple[Form, ...]) -> bool:
     """Tell whether one of ``forms`` is allowed and cheaper than the text."""
     return any(
-        form in forms and is_worthwhile(purse, candidate, form, tuning)
+        form in forms and is_worthwhile(ledger, candidate, form, tuning)
         for form in allowed_forms(candidate, tuning)
     )
 
@@ -74,7 +78,7 @@ def _has_shorter(candidate: Candidate, purse: Purse, tuning: Tuning, forms: tupl
 def _steps(left: int) -> int:
     if left < _HEADER_BELOW:
         return 1
-    return 2 if left < _FINGERPRINT_BELOW else 3
+    return 2 if left < _FINGERPRINT_BELOW else len(_LADDER)
 
 
 class _Ranking:

@@ -4,25 +4,16 @@ The order is that of relevance, not of relevance per token: measured, dividing b
 with short remarks and loses evidence at every budget (docs/recall.md). The price decides the *form*.
 """
 
+import math
 from functools import cached_property
 
 import numpy as np
 
 from satchel.allocator.lazy import Lazy
-from satchel.allocator.model import (
-    Candidate,
-    Choice,
-    Floats,
-    Form,
-    Outcome,
-    Outline,
-    Pool,
-    Rejection,
-    Scored,
-    Selection,
-)
-from satchel.allocator.packing import Purse
-from satchel.allocator.selection.strategy import Terms, allowed_forms, buy, payable_forms
+from satchel.allocator.model import Candidate, Floats, Form, Outcome, Outline, Pool, Scored
+from satchel.allocator.packing import Ledger
+from satchel.allocator.results import Choice, Rejection, Selection
+from satchel.allocator.selection.strategy import Terms, allowed_forms, bring_back, buy, payable_forms
 from satchel.allocator.tuning import FormWorth, Tuning
 
 # With so little of a slot, no shorter form can be worth more for its price, even for nothing.
@@ -36,7 +27,7 @@ class Knapsack:
     A shorter form waits while whole texts that still fit would bring more relevance for each token.
     """
 
-    def select(self, pool: Pool, purse: Purse, terms: Terms) -> Selection:
+    def select(self, pool: Pool, ledger: Ledger, terms: Terms) -> Selection:
         """Choose; see `Strategy`."""
         outline, tuning = pool.outline, terms.tuning
         offers = _Offers(outline)
@@ -45,19 +36,20 @@ class Knapsack:
         waiting: list[int] = list(range(relevant))
         for patient in (True, False):
             # What does not fit now may fit later, when another has paid for the heading of its day.
-            candidates, waiting = purse.hopeful(waiting), []
+            candidates, waiting = ledger.hopeful(waiting), []
             while (index := next(candidates, None)) is not None:
                 item = pool.items[index]
-                form = best_form(item.candidate, purse, tuning)
-                if form is None or (patient and offers.is_better_later(index, item, form, purse, tuning)):
+                form = best_form(item.candidate, ledger, tuning)
+                if form is None or (patient and offers.is_better_later(index, item, form, ledger, tuning)):
                     waiting.append(index)
                     continue
-                taken[index] = buy(item, form, purse, item.relevance)
-                candidates = purse.hopeful(candidates)
-        choices = [_lengthened(taken[index], purse, tuning) for index in sorted(taken)]
+                taken[index] = buy(item, form, ledger, item.relevance)
+                candidates = ledger.hopeful(candidates)
+        choices = [_lengthened(taken[index], ledger, tuning) for index in sorted(taken)]
         rest = [index for index in range(len(pool.items)) if index not in taken]
         rejections = Lazy(lambda at: _left_out(pool.items[rest[at]]), len(rest))
-        return Selection(choices, rejections, unaffordable_count=relevant - len(taken))
+        returned = bring_back(pool.reserve, ledger, tuning)
+        return Selection(choices + returned, rejections, relevant - len(taken), len(returned))
 
 
 class _Offers:
@@ -66,38 +58,45 @@ class _Offers:
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
 
-    def is_better_later(self, index: int, item: Scored, form: Form, purse: Purse, tuning: Tuning) -> bool:
-        """Tell whether a whole text after ``index`` fits and brings more for a token than this form."""
-        if form is Form.VERBATIM:
+    def is_better_later(self, index: int, item: Scored, form: Form, ledger: Ledger, tuning: Tuning) -> bool:
+        """Tell whether a whole text after ``index`` fits and brings more for a token than this form.
+
+        Never where the form is all that there is to show.
+        """
+        if form is Form.VERBATIM or not item.candidate.text:
             return False
         rates, tokens = self._rates_and_tokens
-        fitting = rates[index + 1 :][tokens[index + 1 :] <= purse.left]
-        rate = item.relevance * _worth(form, tuning.worth) / purse.price(item.candidate, form)
+        fitting = rates[index + 1 :][tokens[index + 1 :] <= ledger.left]
+        rate = item.relevance * _worth(form, tuning.worth) / ledger.price(item.candidate, form)
         return bool(len(fitting)) and float(fitting.max()) > rate
 
     @cached_property
     def _rates_and_tokens(self) -> tuple[Floats, Floats]:
         outline = self._outline
         tokens = np.array(
-            [max(_estimated(*pair), 1) for pair in zip(outline.tokens, outline.texts, strict=True)],
+            [_estimated(*pair) for pair in zip(outline.tokens, outline.texts, strict=True)],
             dtype=np.float64,
         )
         return outline.relevances / tokens, tokens
 
 
-def best_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None:
+def best_form(candidate: Candidate, ledger: Ledger, tuning: Tuning) -> Form | None:
     """Return the affordable form with the most worth for its price; `None` if there is none.
 
     Equal worth goes to the longer form. A form that takes little of the budget is not compared with others.
     """
-    slot = tuning.worth.slot_share * purse.budget
-    if tuning.forms[0] is Form.VERBATIM and not purse.certainly_too_dear(candidate, purse.left):
+    slot = tuning.worth.slot_share * ledger.budget
+    if (
+        candidate.text
+        and tuning.forms[0] is Form.VERBATIM
+        and not ledger.certainly_too_dear(candidate, ledger.left)
+    ):
         # What the loop below would find in its first round: by far the most common case.
-        price = purse.price(candidate, Form.VERBATIM)
-        if price <= min(purse.left, _PLAINLY_CHEAP * slot):
+        price = ledger.price(candidate, Form.VERBATIM)
+        if price <= min(ledger.left, _PLAINLY_CHEAP * slot):
             return Form.VERBATIM
     best: tuple[float, Form] | None = None
-    for form, price in payable_forms(candidate, purse, tuning):
+    for form, price in payable_forms(candidate, ledger, tuning):
         value = _worth(form, tuning.worth) / (price + slot)
         if best is None or value > best[0]:
             best = (value, form)
@@ -106,7 +105,7 @@ def best_form(candidate: Candidate, purse: Purse, tuning: Tuning) -> Form | None
     return best[1] if best else None
 
 
-def _lengthened(choice: Choice, purse: Purse, tuning: Tuning) -> Choice:
+def _lengthened(choice: Choice, ledger: Ledger, tuning: Tuning) -> Choice:
     """Show more of a shortened memory if what is left allows it."""
     if choice.form not in _SHORTENED:
         return choice
@@ -114,9 +113,9 @@ def _lengthened(choice: Choice, purse: Purse, tuning: Tuning) -> Choice:
     for form in allowed_forms(candidate, tuning):
         if _worth(form, tuning.worth) <= _worth(choice.form, tuning.worth):
             break
-        if form is Form.VERBATIM and purse.certainly_too_dear(candidate, purse.left + choice.tokens):
+        if form is Form.VERBATIM and ledger.certainly_too_dear(candidate, ledger.left + choice.tokens):
             continue
-        tokens = purse.exchange(candidate, choice.form, form)
+        tokens = ledger.exchange(candidate, choice.form, form)
         if tokens is not None:
             return Choice(choice.item, form, tokens, choice.score)
     return choice
@@ -127,9 +126,12 @@ def _left_out(item: Scored) -> Rejection:
     return Rejection(item, outcome, item.relevance)
 
 
-def _estimated(tokens: int | None, text: str) -> int:
+def _estimated(tokens: int | None, text: str) -> float:
+    """Return the tokens of a text, at least 1; endlessly many of one that is kept back."""
+    if not text:
+        return math.inf
     # Four code points a token is the usual rule for English; used only where nobody counted.
-    return tokens if tokens is not None else len(text) // 4
+    return max(tokens if tokens is not None else len(text) // 4, 1)
 
 
 def _worth(form: Form, worth: FormWorth) -> float:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from satchel.allocator.model import Candidate, Choice, Form, Outcome, Pool, Rejection, Scored, Selection
-from satchel.allocator.packing import Purse
+from satchel.allocator.model import Candidate, Form, Outcome, Pool, Scored
+from satchel.allocator.packing import Ledger
+from satchel.allocator.results import Choice, Rejection, Selection
 from satchel.allocator.tuning import Tuning
 
 
@@ -19,14 +20,17 @@ class Terms:
 
 
 class Strategy(Protocol):
-    """Chooses from a pool until the purse holds nothing more.
+    """Chooses from a pool until the budget holds nothing more.
 
-    Deterministic: the same pool, purse and terms give the same selection; ties go to the smaller id. An item
+    Deterministic: the same pool, ledger and terms give the same selection; ties go to the smaller id. An item
     that is too dear for what is left never ends the search for a cheaper one.
     """
 
-    def select(self, pool: Pool, purse: Purse, terms: Terms) -> Selection:
-        """Choose and spend; every item of the pool comes back as a choice or as a rejection."""
+    def select(self, pool: Pool, ledger: Ledger, terms: Terms) -> Selection:
+        """Choose and spend; every item of the pool comes back as a choice or as a rejection.
+
+        Of the pool's reserve come back, as the last choices, those that still fit.
+        """
 
 
 def allowed_forms(candidate: Candidate, tuning: Tuning) -> Iterator[Form]:
@@ -34,46 +38,63 @@ def allowed_forms(candidate: Candidate, tuning: Tuning) -> Iterator[Form]:
     return (form for form in tuning.forms if _has(candidate, form))
 
 
-def payable_forms(candidate: Candidate, purse: Purse, tuning: Tuning) -> Iterator[tuple[Form, int]]:
+def payable_forms(candidate: Candidate, ledger: Ledger, tuning: Tuning) -> Iterator[tuple[Form, int]]:
     """Yield the allowed forms that fit in what is left, longest first, with their prices.
 
     A form dearer than the text that it stands for is none of them.
     """
     for form in allowed_forms(candidate, tuning):
         if form is Form.VERBATIM:
-            if purse.certainly_too_dear(candidate, purse.left):
+            if ledger.certainly_too_dear(candidate, ledger.left):
                 continue
-        elif purse.left < purse.least_reference_price(candidate):
+        elif ledger.left < ledger.least_reference_price(candidate):
             return
-        price = purse.price(candidate, form)
-        if price <= purse.left and is_worthwhile(purse, candidate, form, tuning):
+        price = ledger.price(candidate, form)
+        if price <= ledger.left and is_worthwhile(ledger, candidate, form, tuning):
             yield form, price
 
 
-def is_worthwhile(purse: Purse, candidate: Candidate, form: Form, tuning: Tuning) -> bool:
+def is_worthwhile(ledger: Ledger, candidate: Candidate, form: Form, tuning: Tuning) -> bool:
     """Tell whether a form is cheaper than the text it stands for, where that may be shown."""
-    if form is Form.VERBATIM or Form.VERBATIM not in tuning.forms:
+    if form is Form.VERBATIM or Form.VERBATIM not in tuning.forms or not candidate.text:
         return True
-    tokens = purse.tokens(candidate, form)
-    if purse.certainly_too_dear(candidate, tokens):
+    tokens = ledger.tokens(candidate, form)
+    if ledger.certainly_too_dear(candidate, tokens):
         return True
-    return tokens < purse.tokens(candidate, Form.VERBATIM)
+    return tokens < ledger.tokens(candidate, Form.VERBATIM)
 
 
-def cheapest(purse: Purse, candidate: Candidate, tuning: Tuning) -> int:
+def cheapest(ledger: Ledger, candidate: Candidate, tuning: Tuning) -> int:
     """Return the least tokens for which the candidate could be shown; 0 if no form is allowed."""
     least = 0
     for form in allowed_forms(candidate, tuning):
-        if form is Form.VERBATIM and least and purse.certainly_too_dear(candidate, least):
+        if form is Form.VERBATIM and least and ledger.certainly_too_dear(candidate, least):
             continue
-        tokens = purse.tokens(candidate, form)
+        tokens = ledger.tokens(candidate, form)
         least = min(least, tokens) if least else tokens
     return least
 
 
-def buy(item: Scored, form: Form, purse: Purse, score: float) -> Choice:
+def bring_back(reserve: Sequence[Scored], ledger: Ledger, tuning: Tuning) -> list[Choice]:
+    """Spend what is left on near duplicates, best first, each in the longest form that is allowed, or not."""
+    choices: list[Choice] = []
+    for item in reserve:
+        form = next(allowed_forms(item.candidate, tuning), None)
+        if form is not None and fits(item.candidate, form, ledger):
+            choices.append(buy(item, form, ledger, item.relevance))
+    return choices
+
+
+def fits(candidate: Candidate, form: Form, ledger: Ledger) -> bool:
+    """Tell whether a form of the candidate fits in what is left."""
+    if form is Form.VERBATIM and ledger.certainly_too_dear(candidate, ledger.left):
+        return False
+    return ledger.price(candidate, form) <= ledger.left
+
+
+def buy(item: Scored, form: Form, ledger: Ledger, score: float) -> Choice:
     """Spend on an item that is known to fit."""
-    return Choice(item, form, purse.spend(item.candidate, form), score)
+    return Choice(item, form, ledger.spend(item.candidate, form), score)
 
 
 def count_unaffordable(rejections: Sequence[Rejection]) -> int:
@@ -82,6 +103,9 @@ def count_unaffordable(rejections: Sequence[Rejection]) -> int:
 
 
 def _has(candidate: Candidate, form: Form) -> bool:
+    if not candidate.text:
+        # The store keeps the text back, and so may its facts not be shown.
+        return form is Form.HEADER
     if form is Form.EXCERPT:
         return candidate.excerpt is not None
     return form is not Form.FINGERPRINT or bool(candidate.facts.strip())

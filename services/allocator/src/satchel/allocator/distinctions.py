@@ -1,0 +1,105 @@
+"""Whether two texts that are near in meaning state different facts: other numbers, dates or negations.
+
+Embeddings hardly see them: "on Monday the build took 12 minutes" is as near to the same about Tuesday
+and 31 minutes as to a plain repetition. A wrong "distinct" shows a text twice, a wrong "same" hides a fact;
+so doubt means distinct. Pure, and linear in the texts.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from satchel.allocator.folding import fold
+
+# A word with its accents also where they are marks of their own, and with the end of "don't".
+_WORD = re.compile(r"[\w\u0300-\u036f]+(?:['\u2019][tT]\b)?")
+_LONGEST_WORD = 40
+
+_CALENDAR = frozenset(
+    """
+monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec today yesterday tomorrow tonight
+lundi mardi mercredi jeudi vendredi samedi dimanche
+janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre aujourd hier demain
+""".split()  # noqa: SIM905  # a list would take a page
+)
+_NEGATIONS = frozenset(
+    """
+no not never none nothing nobody nowhere neither nor without cannot dont doesnt didnt isnt arent wasnt werent
+wont wouldnt cant couldnt shouldnt hasnt havent hadnt
+ne n pas jamais rien aucun aucune sans ni non
+""".split()  # noqa: SIM905
+)
+# Words of one number in a row; not "one", "un" and "une", which are pronouns and articles more often.
+_SMALL_NUMBERS = """
+zero
+-
+two deux
+three trois
+four quatre
+five cinq
+six
+seven sept
+eight huit
+nine neuf
+ten dix
+eleven onze
+twelve douze
+"""
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, row in enumerate(_SMALL_NUMBERS.strip().splitlines())
+    for word in row.split()
+    if word != "-"
+}
+_OTHER_NUMBERS = frozenset(
+    """
+thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty
+ninety hundred thousand million billion half quarter once twice
+first second third fourth fifth sixth seventh eighth ninth tenth
+treize quatorze quinze seize vingt trente quarante cinquante soixante cent cents mille milliard demi
+premier premiere deuxieme seconde troisieme quatrieme cinquieme sixieme
+""".split()  # noqa: SIM905
+)
+
+
+class Marks(NamedTuple):
+    """What tells facts apart: numbers in their order, names of days and months, how often it is negated."""
+
+    numbers: tuple[str, ...]
+    calendar: frozenset[str]
+    negations: int
+
+
+def marks_of(text: str) -> Marks:
+    """Return the marks of a text."""
+    words = list(_words(text))
+    return Marks(
+        numbers=tuple(number for word in words if (number := _number(word))),
+        calendar=_CALENDAR.intersection(words),
+        negations=sum(word in _NEGATIONS or word.endswith(("'t", "\u2019t")) for word in words),
+    )
+
+
+def are_distinct(one: str, other: str) -> bool:
+    """Tell whether two texts differ in a number, a day or month, or a negation.
+
+    A text that is not known (empty: the store keeps it back) is taken to differ from any.
+    """
+    if not one or not other:
+        return True
+    return one != other and marks_of(one) != marks_of(other)
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        word = match.group()
+        yield fold(word) if len(word) <= _LONGEST_WORD else word
+
+
+def _number(word: str) -> str:
+    """Return the number that a word is or holds; empty for none."""
+    if not word.isalpha() and any(map(str.isdigit, word)):
+        return word
+    return word if word in _OTHER_NUMBERS else _NUMBER_WORDS.get(word, "")
