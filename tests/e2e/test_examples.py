@@ -37,4 +37,4 @@ def test_the_rest_example_stores_and_recalls(fresh: Running) -> None:
 
 
 def test_the_grpc_example_stores_and_recalls(fresh: Running) -> None:
-    assert "Invoices are sent on the first Monday." in run_example("grpc_client.py", sys.executable, fresh)
+    assert "Invoices go out on Mondays." in run_example("grpc_client.py", sys.executable, fresh)

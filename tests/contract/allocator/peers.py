@@ -1,11 +1,13 @@
 """Small stand-ins for embedder, index and store, served over the in-process transport."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 import numpy as np
+from google.protobuf.json_format import MessageToDict
 
 from satchel.api.embedder.v1 import embedder_service_pb2 as embedder_pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as embedder_rpc
@@ -17,6 +19,7 @@ from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.api.store.v1 import search_service_pb2_grpc as search_rpc
 from satchel.api.types.v1 import memory_pb2, model_pb2, scope_pb2
 from satchel.runtime.errors import PeerUnavailable, ServiceError
+from satchel.runtime.folding import fold
 from satchel.runtime.tokens import count_tokens
 
 DIMENSION = 64
@@ -163,23 +166,25 @@ class Searches(search_rpc.SearchServiceServicer):
             hits=[search_pb.StoredVectorHit(memory_id=name, score=score) for name, score in hits], revision=8
         )
 
+    async def FetchCandidates(self, request: Any, context: Any) -> search_pb.FetchCandidatesResponse:  # noqa: ANN401, ARG002, N802
+        self.world.called("store.FetchCandidates", request)
+        known = {one.id: one for one in self.world.memories}
+        asked = request.ids[: self.world.memories_per_reply]
+        found = [known[name] for name in asked if name in known]
+        leading = found[: request.neighbors_of_first or None]
+        beside = _neighbors(self.world.memories, leading, request.neighbor_count)
+        beside = [one for one in beside if one.id not in {name.id for name in found}]
+        reply = columns(found, beside, self.world.pending)
+        reply.in_filter[:] = [
+            one.id in {name.id for name in found} or within(one, request.filter) for one in [*found, *beside]
+        ]
+        reply.remaining_ids[:] = request.ids[len(asked) :]
+        return reply
+
 
 class Memories(memory_rpc.MemoryServiceServicer):
     def __init__(self, world: World) -> None:
         self.world = world
-
-    async def BatchGetMemories(self, request: Any, context: Any) -> memory_pb.BatchGetMemoriesResponse:  # noqa: ANN401, ARG002, N802
-        self.world.called("store.BatchGetMemories", request)
-        known = {one.id: one for one in self.world.memories}
-        asked = request.ids[: self.world.memories_per_reply]
-        found = [known[name] for name in asked if name in known]
-        neighbors = _neighbors(self.world.memories, found, request.neighbor_count)
-        return memory_pb.BatchGetMemoriesResponse(
-            memories=found,
-            neighbors=neighbors,
-            vectors=[vectors_of(one) for one in [*found, *neighbors] if one.id not in self.world.pending],
-            remaining_ids=request.ids[len(asked) :],
-        )
 
     async def GetStoreStatus(self, request: Any, context: Any) -> memory_pb.GetStoreStatusResponse:  # noqa: ANN401, ARG002, N802
         self.world.called("store.GetStoreStatus", request)
@@ -187,6 +192,63 @@ class Memories(memory_rpc.MemoryServiceServicer):
             verbatim_count=len(self.world.memories), type_counts={"session_note": len(self.world.memories)}
         )
         return memory_pb.GetStoreStatusResponse(stats=stats, head_revision=8, database_bytes=4096)
+
+
+def columns(
+    found: Sequence[memory_pb2.Memory], beside: Sequence[memory_pb2.Memory], pending: set[str]
+) -> search_pb.FetchCandidatesResponse:
+    every = [*found, *beside]
+    passages = [None if one.id in pending else vectors_of(one) for one in every]
+    return search_pb.FetchCandidatesResponse(
+        asked_count=len(found),
+        ids=[one.id for one in every],
+        contents=[one.content for one in every],
+        fingerprints=[facts_of(one) for one in every],
+        wings=[one.wing for one in every],
+        rooms=[one.room for one in every],
+        session_ids=[one.session_id for one in every],
+        session_orders=[one.session_order for one in every],
+        types=[one.type for one in every],
+        created_micros=[one.created_at.ToMicroseconds() for one in every],
+        effective_micros=[effective(one) for one in every],
+        occurred=[one.HasField("occurred_at") for one in every],
+        versions=[one.version for one in every],
+        token_counts=[one.token_costs.verbatim for one in every],
+        fact_counts=[one.fingerprint.fact_count for one in every],
+        passage_counts=[len(one.starts) if one else 0 for one in passages],
+        passage_starts=[start for one in passages if one for start in one.starts],
+        passage_ends=[end for one in passages if one for end in one.ends],
+        vectors=b"".join(one.vectors for one in passages if one),
+        dimension=DIMENSION,
+        links=[
+            search_pb.CandidateLinks(index=at, memory_ids=[link.memory_id for link in one.causal_links])
+            for at, one in enumerate(every)
+            if one.causal_links
+        ],
+    )
+
+
+def effective(one: memory_pb2.Memory) -> int:
+    return (one.occurred_at if one.HasField("occurred_at") else one.created_at).ToMicroseconds()
+
+
+def facts_of(one: memory_pb2.Memory) -> str:
+    """The facts as canonical JSON; none for a secret, as the store has it."""
+    facts = MessageToDict(one.fingerprint, preserving_proto_field_name=True) if one.content else {}
+    return json.dumps(facts) if facts else ""
+
+
+def within(one: memory_pb2.Memory, condition: scope_pb2.MemoryFilter) -> bool:
+    """Tell whether a memory meets the conditions that the tests set."""
+    time = effective(one)
+    return (
+        (not condition.wings or one.wing in condition.wings)
+        and (not condition.rooms or one.room in condition.rooms)
+        and (not condition.types or one.type in condition.types)
+        and ({fold(tag) for tag in condition.tags} <= {fold(tag) for tag in one.tags})
+        and (not condition.HasField("since") or time >= condition.since.ToMicroseconds())
+        and (not condition.HasField("until") or time < condition.until.ToMicroseconds())
+    )
 
 
 def vectors_of(one: memory_pb2.Memory) -> memory_pb.MemoryVectors:
@@ -220,5 +282,5 @@ def register(world: World, server: grpc.aio.Server) -> None:
     # The other methods stay unimplemented, which the generated classes allow and their stubs do not.
     embedder_rpc.add_EmbedderServiceServicer_to_server(Embedder(world), server)  # type: ignore[abstract]
     index_rpc.add_IndexServiceServicer_to_server(Index(world), server)  # type: ignore[abstract]
-    search_rpc.add_SearchServiceServicer_to_server(Searches(world), server)  # type: ignore[abstract]
+    search_rpc.add_SearchServiceServicer_to_server(Searches(world), server)
     memory_rpc.add_MemoryServiceServicer_to_server(Memories(world), server)  # type: ignore[abstract]

@@ -58,7 +58,7 @@ async def test_a_recall_is_one_call_of_each_kind(
     assert sorted(world.calls) == [
         "embedder.EmbedTexts",
         "index.SearchVectors",
-        "store.BatchGetMemories",
+        "store.FetchCandidates",
         "store.SearchText",
     ]
 
@@ -263,7 +263,7 @@ async def test_what_does_not_fit_in_one_reply_of_the_store_is_asked_for_again(
     world.memories_per_reply = 1
     parts = await allocator.Recall(pb.RecallRequest(query="billing database"))
     assert parts == whole
-    assert world.calls.count("store.BatchGetMemories") == len(TEXTS)
+    assert world.calls.count("store.FetchCandidates") == len(TEXTS)
 
 
 async def test_a_store_that_never_gives_the_rest_is_not_asked_for_ever(
@@ -282,7 +282,7 @@ async def test_more_memories_are_fetched_where_their_texts_are_too_short_for_the
     world.memories += [memory(n, f"Billing fact number {n} of the list.") for n in range(200)]
     reply = await allocator.Recall(pb.RecallRequest(query="billing fact", budget=2000))
     assert reply.total_tokens > 1000
-    assert world.calls.count("store.BatchGetMemories") == 2
+    assert world.calls.count("store.FetchCandidates") == 2
 
 
 @pytest.mark.parametrize(("tag", "shown"), [("Cafe", True), ("CAFÉ", True), ("thé", False)])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from satchel.allocator.folding import fold
+from satchel.runtime.folding import fold
 
 # A word with its accents also where they are marks of their own, and with the end of "don't".
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['\u2019][tT]\b)?")

@@ -1,22 +1,21 @@
-"""Memories as the store sent them, read as far as each stage needs them.
+"""Memories as the store sent them, in columns, read as far as each stage needs them.
 
 Ranking reads ids, sessions and vectors of all of them; the rest is read of those that survive.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
-from typing import Self
+from itertools import accumulate
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from satchel.allocator.evidence import Located
-from satchel.allocator.folding import tag_key
 from satchel.allocator.model import Candidate, Excerpt, Floats, MemoryType, Outline, Vectors
-from satchel.allocator.ports import Scope
-from satchel.allocator.vocabulary import TYPE_NUMBERS, TYPES, microseconds
-from satchel.api.store.v1 import memory_service_pb2 as pb
-from satchel.api.types.v1 import memory_pb2
+from satchel.allocator.vocabulary import TYPES
+from satchel.api.store.v1 import search_service_pb2 as pb
 
 _FLOAT32 = np.dtype("<f4")
 _NO_LINKS: frozenset[str] = frozenset()
@@ -25,24 +24,24 @@ _CODE_POINTS_PER_TOKEN = 4
 
 
 class FetchedMemories:
-    """`Loaded` over the replies of one fetch: all the memories, then their neighbours."""
+    """`Loaded` over the replies of one fetch: all the memories, then their neighbours, each once."""
 
-    def __init__(self, replies: Sequence[pb.BatchGetMemoriesResponse], scope: Scope) -> None:
-        self._replies, self._scope = replies, scope
-        asked = [memory for reply in replies for memory in reply.memories]
-        self._memories = [*asked, *_neighbors(replies, asked)]
-        self._vectors = _vectors(replies)
-        self._texts = [memory.content for memory in self._memories]
-        ids = [memory.id for memory in self._memories]
-        vectors, owners = _rows(self._vectors, {name: index for index, name in enumerate(ids)})
+    def __init__(self, replies: Sequence[pb.FetchCandidatesResponse]) -> None:
+        self._replies = replies
+        self._places = _places(replies)
+        self._texts = self._column("contents")
+        self._sessions, self._orders = self._column("session_ids"), self._column("session_orders")
+        self._tokens = self._column("token_counts")
+        in_filter = self._column("in_filter")
+        vectors, owners = self._rows()
         self._located = Located(
-            ids=ids,
-            sessions=[memory.session_id for memory in self._memories],
-            orders=[memory.session_order for memory in self._memories],
+            ids=self._column("ids"),
+            sessions=self._sessions,
+            orders=self._orders,
             vectors=vectors,
             owners=owners,
             texts=self._texts,
-            eligible=self._eligible(len(asked), scope) if has_conditions(scope) else None,
+            eligible=None if all(in_filter) else in_filter,
         )
 
     @property
@@ -53,136 +52,127 @@ class FetchedMemories:
     @property
     def showable_tokens(self) -> int:
         """Tokens of all texts that may be shown."""
-        eligible = self._located.eligible or [True] * len(self._memories)
+        eligible = self._located.eligible or [True] * len(self._texts)
         return sum(
-            memory.token_costs.verbatim or len(text) // _CODE_POINTS_PER_TOKEN
-            for memory, text, is_shown in zip(self._memories, self._texts, eligible, strict=True)
+            tokens or len(text) // _CODE_POINTS_PER_TOKEN
+            for tokens, text, is_shown in zip(self._tokens, self._texts, eligible, strict=True)
             if is_shown
         )
 
     def joined(self, other: Self) -> Self:
         """Return these memories and those of another fetch in the same scope."""
-        return type(self)([*self._replies, *other._replies], self._scope)
+        return type(self)([*self._replies, *other._replies])
 
     def outline(self, indices: Sequence[int], relevances: Floats) -> Outline:
         """Return what packing needs of every memory before it looks at one."""
-        memories = [self._memories[index] for index in indices]
         return Outline(
             ids=[self._located.ids[index] for index in indices],
             relevances=relevances,
-            tokens=[memory.token_costs.verbatim or None for memory in memories],
-            wings=[memory.wing for memory in memories],
+            tokens=[self._tokens[index] or None for index in indices],
+            wings=[self._wings[index] for index in indices],
             texts=[self._texts[index] for index in indices],
         )
 
     def candidate(self, index: int, passage: int) -> Candidate:
         """Return a memory whole."""
-        memory = self._memories[index]
-        links = memory.causal_links
+        number, row = self._places[index]
+        reply = self._replies[number]
         # Positional, in the order of the fields: this runs some hundred times a recall.
         return Candidate(
             self._located.ids[index],
             self._texts[index],
-            TYPES.get(memory.type, MemoryType.SESSION_NOTE),
-            partial(_facts, memory),
-            memory.fingerprint.fact_count,
-            memory.wing,
-            memory.room,
-            self._located.sessions[index],
-            self._located.orders[index],
-            microseconds(memory.occurred_at) if memory.HasField("occurred_at") else None,
-            microseconds(memory.created_at) if memory.HasField("created_at") else None,
-            memory.version,
-            memory.token_costs.verbatim or None,
-            frozenset(link.memory_id for link in links) if links else _NO_LINKS,
+            TYPES.get(reply.types[row], MemoryType.SESSION_NOTE),
+            partial(facts_line, reply.fingerprints[row]),
+            reply.fact_counts[row],
+            self._wings[index],
+            reply.rooms[row],
+            self._sessions[index],
+            self._orders[index],
+            reply.effective_micros[row] if reply.occurred[row] else None,
+            reply.created_micros[row],
+            reply.versions[row],
+            self._tokens[index] or None,
+            self._links.get(self._located.ids[index], _NO_LINKS),
             self._excerpt(index, passage),
         )
 
-    def _eligible(self, asked: int, scope: Scope) -> list[bool]:
-        return [index < asked or is_in_scope(memory, scope) for index, memory in enumerate(self._memories)]
+    def _column(self, name: str) -> list[Any]:
+        """Return a column over all replies."""
+        if len(self._replies) == 1:
+            return list(getattr(self._replies[0], name))
+        columns = [getattr(reply, name) for reply in self._replies]
+        return [columns[number][row] for number, row in self._places]
+
+    def _rows(self) -> tuple[Vectors, NDArray[np.int64]]:
+        """Return all passages as rows of one array, and the memory of each row."""
+        at = {place: index for index, place in enumerate(self._places)}
+        matrices, owners = [], []
+        for number, reply in enumerate(self._replies):
+            if reply.vectors and reply.dimension:
+                counts = list(reply.passage_counts)
+                own = np.repeat([at.get((number, row), -1) for row in range(len(counts))], counts)
+                matrix = np.frombuffer(reply.vectors, dtype=_FLOAT32).reshape(-1, reply.dimension)
+                matrices.append(matrix if own.min(initial=0) >= 0 else matrix[own >= 0])
+                owners.append(own[own >= 0])
+        if not matrices:
+            return np.zeros((0, 0), dtype=np.float32), np.zeros(0, dtype=np.int64)
+        return np.concatenate(matrices) if len(matrices) > 1 else matrices[0], np.concatenate(owners)
 
     def _excerpt(self, index: int, passage: int) -> Excerpt | None:
         """Return where the passage stands in the text; `None` where the text is a single passage."""
-        vectors = self._long_texts.get(self._located.ids[index])
-        if vectors is None or not 0 <= passage < len(vectors.starts):
+        number, row = self._places[index]
+        reply = self._replies[number]
+        count = reply.passage_counts[row]
+        if count < 2 or not 0 <= passage < count:  # noqa: PLR2004  # one passage is the text itself
             return None
-        start, end = vectors.starts[passage], min(vectors.ends[passage], len(self._texts[index]))
+        at = self._first_passages[number][row] + passage
+        start, end = reply.passage_starts[at], min(reply.passage_ends[at], len(self._texts[index]))
         return Excerpt(start, end) if start < end else None
 
     @cached_property
-    def _long_texts(self) -> Mapping[str, pb.MemoryVectors]:
-        """The vectors of texts with several passages, by id."""
-        return {one.memory_id: one for one in self._vectors if len(one.starts) > 1}
+    def _wings(self) -> list[str]:
+        return self._column("wings")
+
+    @cached_property
+    def _first_passages(self) -> Sequence[Sequence[int]]:
+        return [[0, *accumulate(reply.passage_counts)] for reply in self._replies]
+
+    @cached_property
+    def _links(self) -> dict[str, frozenset[str]]:
+        return {
+            reply.ids[one.index]: frozenset(one.memory_ids) for reply in self._replies for one in reply.links
+        }
 
 
-def has_conditions(scope: Scope) -> bool:
-    """Tell whether a scope leaves out anything of its project."""
-    return scope != Scope(project=scope.project)
-
-
-def is_in_scope(memory: memory_pb2.Memory, scope: Scope) -> bool:
-    """Tell whether a neighbour, which no search has filtered, may be shown."""
-    time = microseconds(memory.occurred_at if memory.HasField("occurred_at") else memory.created_at)
-    return (
-        (not scope.wing or memory.wing == scope.wing)
-        and (not scope.room or memory.room == scope.room)
-        and (not scope.types or memory.type in {TYPE_NUMBERS[one] for one in scope.types})
-        and (not scope.tags or set(map(tag_key, scope.tags)) <= set(map(tag_key, memory.tags)))
-        and (scope.since_us is None or time >= scope.since_us)
-        and (scope.until_us is None or time < scope.until_us)
+def facts_line(fingerprint: str) -> str:
+    """Return the facts of a fingerprint's JSON on one line, joined by bars; empty without any."""
+    if not fingerprint:
+        return ""
+    facts = json.loads(fingerprint)
+    parts = (
+        ("decision: ", facts.get("decision")),
+        ("rejected: ", ", ".join(facts.get("rejected", ()))),
+        ("because: ", "; ".join(facts.get("reasons", ()))),
+        ("approved: ", facts.get("validator")),
+        ("@", facts.get("assignee")),
+        ("due: ", facts.get("deadline")),
     )
-
-
-def facts_line(fingerprint: memory_pb2.Fingerprint) -> str:
-    """Return the facts on one line, joined by bars; empty without any."""
-    facts = (
-        ("decision: ", fingerprint.decision),
-        ("rejected: ", ", ".join(fingerprint.rejected)),
-        ("because: ", "; ".join(fingerprint.reasons)),
-        ("approved: ", fingerprint.validator),
-        ("@", fingerprint.assignee),
-        ("due: ", fingerprint.deadline),
-    )
-    stated = [label + value for label, value in facts if value]
-    subjects = ", ".join(fingerprint.subjects or fingerprint.entities)
+    stated = [label + value for label, value in parts if value]
+    subjects = ", ".join(facts.get("subjects") or facts.get("entities", ()))
     return " | ".join([subjects, *stated] if subjects else stated)
 
 
-def _neighbors(
-    replies: Sequence[pb.BatchGetMemoriesResponse], asked: Sequence[memory_pb2.Memory]
-) -> Sequence[memory_pb2.Memory]:
-    """Return the neighbours that no other request of the fetch asked for, each once."""
+def _places(replies: Sequence[pb.FetchCandidatesResponse]) -> list[tuple[int, int]]:
+    """Return reply and row of each memory: those asked for, then neighbours that nobody asked for."""
     if len(replies) == 1:
-        return replies[0].neighbors
-    found = {memory.id: memory for reply in reversed(replies) for memory in reversed(reply.neighbors)}
-    names = {memory.id for memory in asked}
-    return [memory for name, memory in reversed(found.items()) if name not in names]
+        return [(0, row) for row in range(len(replies[0].ids))]
+    found: dict[str, tuple[int, int]] = {}
+    for number, row in [*_each(replies, asked=True), *_each(replies, asked=False)]:
+        found.setdefault(replies[number].ids[row], (number, row))
+    return list(found.values())
 
 
-def _vectors(replies: Sequence[pb.BatchGetMemoriesResponse]) -> Sequence[pb.MemoryVectors]:
-    """Return the vectors of each memory once."""
-    if len(replies) == 1:
-        return replies[0].vectors
-    return list({one.memory_id: one for reply in replies for one in reply.vectors}.values())
-
-
-def _facts(memory: memory_pb2.Memory) -> str:
-    return facts_line(memory.fingerprint)
-
-
-def _rows(vectors: Sequence[pb.MemoryVectors], at: Mapping[str, int]) -> tuple[Vectors, NDArray[np.int64]]:
-    """Return all passages as rows of one array, and the memory of each row.
-
-    Those of another width, or of no memory that came, are left out.
-    """
-    width = next((one.dimension for one in vectors if one.dimension), 0)
-    whole = [
-        (at[one.memory_id], part)
-        for one in vectors
-        if one.dimension == width and (part := one.vectors) and one.memory_id in at
-    ]
-    if not whole:
-        return np.zeros((0, 0), dtype=np.float32), np.zeros(0, dtype=np.int64)
-    matrix = np.frombuffer(b"".join([part for _, part in whole]), dtype=_FLOAT32).reshape(-1, width)
-    sizes = [len(part) // (4 * width) for _, part in whole]
-    return matrix, np.repeat(np.array([owner for owner, _ in whole], dtype=np.int64), sizes)
+def _each(replies: Sequence[pb.FetchCandidatesResponse], *, asked: bool) -> Iterable[tuple[int, int]]:
+    for number, reply in enumerate(replies):
+        rows = range(reply.asked_count) if asked else range(reply.asked_count, len(reply.ids))
+        yield from ((number, row) for row in rows)

@@ -143,29 +143,28 @@ class RemoteStore:
             reply = await self._searches.SearchVectors(request, timeout=self._timeout_s)
         return DenseHits({hit.memory_id: hit.score for hit in reply.hits}, reply.revision, degraded=True)
 
-    async def fetch(self, ids: Sequence[str], scope: Scope, *, neighbors: int) -> Loaded:
+    async def fetch(
+        self, ids: Sequence[str], scope: Scope, *, neighbors: int, neighbors_of_first: int
+    ) -> Loaded:
         """Return memories with vectors and neighbours; those deleted meanwhile are left out.
 
         What does not fit in one reply is asked for again, all of it within the time for one call.
         """
-        request = memory_pb.BatchGetMemoriesRequest(
-            project=scope.project,
-            view=memory_pb.MEMORY_VIEW_RECALL,
-            include_vectors=True,
-            neighbor_count=neighbors,
+        request = search_pb.FetchCandidatesRequest(
+            filter=filter_of(scope), neighbor_count=neighbors, neighbors_of_first=neighbors_of_first
         )
-        replies: list[memory_pb.BatchGetMemoriesResponse] = []
+        replies: list[search_pb.FetchCandidatesResponse] = []
         remaining, until = list(ids), time.monotonic() + self._timeout_s
         while remaining:
             request.ids[:] = remaining
             left_s = max(until - time.monotonic(), _LEAST_TIMEOUT_S)
             with _translated():
-                reply = await self._memories.BatchGetMemories(request, timeout=left_s)
+                reply = await self._searches.FetchCandidates(request, timeout=left_s)
             replies.append(reply)
             if len(reply.remaining_ids) >= len(remaining):
                 raise StoreUnreachable
             remaining = list(reply.remaining_ids)
-        return FetchedMemories(replies, scope)
+        return FetchedMemories(replies)
 
     async def status(self, project: str) -> StoreState:
         """Return what the store holds."""

@@ -155,7 +155,9 @@ class Store(Protocol):
     async def search_vectors(self, query: EmbeddedQuery, scope: Scope, *, limit: int) -> DenseHits:
         """Find the memories nearest to the first vector of ``query``, exactly."""
 
-    async def fetch(self, ids: Sequence[str], scope: Scope, *, neighbors: int) -> Loaded:
+    async def fetch(
+        self, ids: Sequence[str], scope: Scope, *, neighbors: int, neighbors_of_first: int
+    ) -> Loaded:
         """Return memories with vectors and neighbours in the session; missing ones are left out."""
 
     async def status(self, project: str) -> StoreState:

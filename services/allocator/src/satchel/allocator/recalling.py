@@ -55,6 +55,7 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
         lexical_depth=max(settings.lexical_depth, depth),
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
+        neighbors_of_first=settings.neighbors_of_first,
         min_revision=query.min_revision,
         fetch_most=most,
         least_tokens=int(settings.candidate_tokens * query.budget),

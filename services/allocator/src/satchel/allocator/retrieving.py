@@ -35,6 +35,7 @@ class RetrievalRequest:
     lexical_depth: int
     fetch_limit: int
     neighbor_count: int
+    neighbors_of_first: int
     min_revision: int = 0
     fetch_most: int = 0
     least_tokens: int = 0
@@ -164,7 +165,12 @@ async def _load(ids: list[str], request: RetrievalRequest, peers: Peers) -> Load
 async def _fetch(ids: list[str], request: RetrievalRequest, peers: Peers) -> Loaded:
     with span("satchel.allocator.fetch", candidates=len(ids)):
         try:
-            return await peers.store.fetch(ids, request.scope, neighbors=request.neighbor_count)
+            return await peers.store.fetch(
+                ids,
+                request.scope,
+                neighbors=request.neighbor_count,
+                neighbors_of_first=request.neighbors_of_first,
+            )
         except ServiceError as error:
             if error.code is Code.UNAVAILABLE:
                 raise StoreUnreachable from error

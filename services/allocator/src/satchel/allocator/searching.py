@@ -59,6 +59,7 @@ def retrieval_of(query: SearchQuery, settings: AllocatorSettings) -> RetrievalRe
         lexical_depth=max(settings.lexical_depth, limit),
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
+        neighbors_of_first=settings.neighbors_of_first,
         min_revision=query.min_revision,
     )
 

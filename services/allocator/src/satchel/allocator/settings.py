@@ -51,6 +51,12 @@ class AllocatorSettings:
     neighbor_count: int = setting(
         1, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
     )
+    neighbors_of_first: int = setting(
+        30,
+        "Candidates whose neighbours are fetched, the most promising first; 0 for all.",
+        minimum=0,
+        maximum=1000,
+    )
     fusion: Fusion = setting(
         Fusion.STANDARD_SCORE, "How the rankings by meaning and words are joined."
     )  # a declaration

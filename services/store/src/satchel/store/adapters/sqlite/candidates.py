@@ -1,7 +1,7 @@
 """Fetches the candidates of a recall; the hot path, so that rows stay tuples and become columns at once."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from satchel.store.adapters.sqlite.rows import Row, json_list, links_of, model_of
@@ -56,7 +56,7 @@ _SPANS, _VECTORS, _KEY = -3, -2, -1
 def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidates:
     """Return the candidates that exist, in the order of the ids, then their neighbours."""
     asked, remaining = _asked(raw, query)
-    beside = [] if remaining else _beside(raw, asked, query)  # for those that come last
+    beside = _beside(raw, asked, query)
     rows = [*asked, *beside]
     if not rows:
         return Candidates(remaining=remaining)
@@ -78,14 +78,21 @@ def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidat
 def _asked(raw: sqlite3.Connection, query: CandidateQuery) -> tuple[list[Row], tuple[str, ...]]:
     """Return the leading rows that fit, at least one, and the ids from the first that does not."""
     wanted = tuple(dict.fromkeys(query.ids))
-    rows: list[Row] = []
+    found = raw.execute(_ASKED, (json_list(wanted), query.scope.project))  # in the order of the ids
+    rows, late = _fitting(found, query.max_bytes)
+    return rows, wanted[wanted.index(late[0]) :] if late else ()
+
+
+def _fitting(rows: Iterable[Row], max_bytes: int) -> tuple[list[Row], Row | None]:
+    """Return the leading rows that fit, at least one, and the first that does not."""
+    taken: list[Row] = []
     size = 0
-    for row in raw.execute(_ASKED, (json_list(wanted), query.scope.project)):  # in the order of the ids
+    for row in rows:
         size += 4 * len(row[_BODY]) + len(row[_VECTORS] or b"")
-        if rows and size > query.max_bytes:
-            return rows, wanted[wanted.index(row[0]) :]
-        rows.append(row)
-    return rows, ()
+        if taken and size > max_bytes:
+            return taken, row
+        taken.append(row)
+    return taken, None
 
 
 def _beside(raw: sqlite3.Connection, asked: Sequence[Row], query: CandidateQuery) -> list[Row]:
@@ -99,7 +106,7 @@ def _beside(raw: sqlite3.Connection, asked: Sequence[Row], query: CandidateQuery
             near.update(key for (key,) in raw.execute(_BEFORE, place))
             near.update(key for (key,) in raw.execute(_AFTER, place))
     others = sorted(near - own)
-    return raw.execute(_BESIDE, (json_list(others),)).fetchall() if others else []
+    return _fitting(raw.execute(_BESIDE, (json_list(others),)), query.max_bytes)[0]
 
 
 def _in_filter(raw: sqlite3.Connection, beside: Sequence[Row], query: CandidateQuery) -> list[bool]:
