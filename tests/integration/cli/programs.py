@@ -59,7 +59,8 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.PIPE,
-                env=environment(),
+                # Nobody reads the log while it runs: one that fills the pipe would stop it.
+                env={**environment(), "SATCHEL_LOG_LEVEL": "WARNING"},
             )
         self.pid = self._popen.pid
         self.lines: list[str] = []
@@ -72,6 +73,10 @@ class Server:
             if self._ready in self.lines[-1]:
                 return self
         raise AssertionError("It never became ready:\n" + "\n".join(self.lines))
+
+    @property
+    def is_running(self) -> bool:
+        return self._popen.poll() is None
 
     def address(self, name: str) -> str:
         """Return what `up` printed after a name."""

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from integration.cli.programs import Done, Server, satchel
+from integration.cli.programs import Done, Server, command, environment, satchel
 
 FREE = ("--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
 Run = Callable[..., Done]
@@ -177,6 +178,92 @@ def test_an_import_counts_what_it_stored_and_what_failed(run: Run, tmp_path: Pat
     assert (counts["stored"], counts["failed"]) == (1, 3)
     assert {failure["record"] for failure in counts["failures"]} == {"a.jsonl:2", "a.jsonl:3", "a.jsonl:4"}
     assert json.loads(second.text)["duplicate"] == 1
+
+
+def test_a_backup_of_all_projects_brings_each_back_where_it_was(run: Run, tmp_path: Path) -> None:
+    for project in ("alpha", "beta"):
+        run("-p", project, "store", f"Kept in {project}.", "-w", "backup")
+    backup, other = tmp_path / "backup.jsonl", ("-d", str(tmp_path / "other"))
+
+    assert run("export", "--all-projects", "-w", "backup", "-o", str(backup)).code == 0
+    satchel(*other, "import", str(backup))
+
+    kept = [json.loads(line) for line in satchel(*other, "export", "--all-projects").text.splitlines()]
+    assert sorted(memory["project"] for memory in kept) == ["alpha", "beta"]
+    assert run("export", "-w", "backup").out == b""
+
+
+def test_turns_of_the_same_words_are_all_kept(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "yes.json"
+    said = ["yes", "Sure?", "yes", ""]
+    path.write_text(json.dumps([{"role": "user", "content": text} for text in said]))
+
+    counts = [json.loads(run("import", str(path), "-w", "yes", "--json").text) for _ in range(2)]
+
+    assert [(c["stored"], c["duplicate"], c["skipped"], c["failed"]) for c in counts] == [
+        (3, 0, 1, 0),
+        (0, 3, 1, 0),
+    ]
+
+
+def test_an_interrupted_import_tells_what_is_stored(folder: Path, up: Server, tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    text = "The long and winding report of every day of the year."
+    path.write_text("".join(json.dumps({"content": f"{number}: {text}"}) + "\n" for number in range(3000)))
+    log = tmp_path / "log"
+    importing = Server(log, "-d", str(folder), "import", str(path), "-w", "many", ready="broke off")
+
+    while not rest(up, "/memories?wing=many&page_size=1")["memories"]:
+        assert importing.is_running
+    importing.ask_to_stop(signal.SIGINT)
+    importing.wait()
+
+    assert "may be repeated" in importing.lines[-1]
+    assert importing.stop(signal.SIGCONT) == 130
+
+
+def test_an_interrupt_ends_a_wait_for_input(folder: Path, up: Server) -> None:
+    with subprocess.Popen(
+        command("-d", str(folder), "import", "-", "-w", "waiting"),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as waiting:
+        assert waiting.stdin is not None
+        assert waiting.stderr is not None
+        waiting.stdin.write(b'{"content": "First."}\n{"content": "Second."}\n')
+        waiting.stdin.flush()
+        while not rest(up, "/memories?wing=waiting")["memories"]:
+            assert waiting.poll() is None
+        waiting.send_signal(signal.SIGINT)
+        told = waiting.stderr.read()
+
+    assert (waiting.returncode, b"may be repeated" in told) == (130, True)
+
+
+def test_a_deletion_of_several_names_each_once_and_what_is_missing(run: Run, up: Server) -> None:
+    memory_id = rest(up, "/memories", {"content": "Delete me too.", "wing": "gone"})["id"]
+
+    done = run("delete", NO_SUCH_ID, memory_id, f"T0:{memory_id.upper()}", "--yes")
+
+    assert (done.code, done.err.count("Deleted")) == (3, 1)
+    assert NO_SUCH_ID in done.err
+
+
+def test_doctor_and_status_agree_on_the_size_of_the_database(run: Run) -> None:
+    checks = json.loads(run("doctor", "--json").text)["checks"]
+    (detail,) = [check["detail"] for check in checks if check["name"] == "database"]
+
+    assert f"database  {detail.partition(', ')[2]}" in run("status").text
+
+
+def test_a_damaged_database_is_told_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "satchel.db").write_bytes(b"no database" * 1000)
+
+    failed = satchel("-d", str(tmp_path), "status")
+
+    assert (failed.code, failed.err.count("\n")) == (4, 1)
+    assert "damaged" in failed.err
 
 
 def test_a_chat_becomes_a_session_in_order(run: Run, tmp_path: Path) -> None:

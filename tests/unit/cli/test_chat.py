@@ -3,7 +3,15 @@ from datetime import UTC, datetime
 import pytest
 
 from satchel.cli.importing.chat import read_chat
-from satchel.cli.importing.records import MAX_CONTENT, Draft, ImportFormatError, Json, Refused
+from satchel.cli.importing.records import (
+    MAX_CONTENT,
+    Draft,
+    ImportFormatError,
+    Json,
+    Refused,
+    Skipped,
+    Turn,
+)
 
 
 def drafts(data: Json) -> list[Draft]:
@@ -23,6 +31,7 @@ def test_each_turn_becomes_a_memory_with_speaker_and_time() -> None:
             session_id="stem",
             occurred_at=datetime(2024, 5, 8, 13, 56, tzinfo=UTC),
             metadata={"turn": 1, "speaker": "user", "role": "user"},
+            turn=Turn(1, 1),
         ),
         Draft(
             "stem turn 2",
@@ -30,6 +39,7 @@ def test_each_turn_becomes_a_memory_with_speaker_and_time() -> None:
             session_id="stem",
             occurred_at=datetime(2024, 5, 8, 13, 57, tzinfo=UTC),
             metadata={"turn": 2, "speaker": "Ada", "role": "assistant"},
+            turn=Turn(2, 2),
         ),
     ]
 
@@ -54,12 +64,15 @@ def test_the_texts_of_parts_are_joined() -> None:
     assert draft.content == "user: See\n\nthis"
 
 
-def test_turns_without_a_text_make_no_memory() -> None:
-    call: Json = {"role": "assistant", "content": None, "tool_calls": []}
+@pytest.mark.parametrize("message", [{"content": None}, {"tool_calls": []}, {"content": " "}, {"text": []}])
+def test_turns_without_a_text_are_skipped_and_counted(message: dict[str, Json]) -> None:
+    messages: list[Json] = [{"role": "assistant", **message}, {"role": "user", "content": "x"}]
 
-    found = drafts({"messages": [call, {"role": "user", "content": "x"}]})
+    skipped, draft = read_chat({"messages": messages}, "stem")
 
-    assert [draft.label for draft in found] == ["stem turn 2"]
+    assert skipped == Skipped("stem turn 1")
+    assert isinstance(draft, Draft)
+    assert draft.turn == Turn(2, 2)
 
 
 def test_a_turn_over_the_limit_is_split_and_keeps_its_speaker() -> None:
@@ -67,6 +80,12 @@ def test_a_turn_over_the_limit_is_split_and_keeps_its_speaker() -> None:
 
     assert len(pieces) == 2
     assert all(piece.content.startswith("user: ") and len(piece.content) <= MAX_CONTENT for piece in pieces)
+
+
+def test_the_turns_after_a_split_one_come_after_its_parts() -> None:
+    pieces = drafts([{"role": "user", "content": "word " * 20000}, {"role": "user", "content": "next"}])
+
+    assert [piece.turn for piece in pieces] == [Turn(1, 1, part=1), Turn(1, 2, part=2), Turn(2, 3)]
 
 
 def test_a_message_that_is_no_object_is_refused_with_its_number() -> None:

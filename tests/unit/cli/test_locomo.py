@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from satchel.cli.importing.locomo import is_locomo, parse_session_time, read_locomo
-from satchel.cli.importing.records import Draft, ImportFormatError, Json, Refused
+from satchel.cli.importing.records import Draft, ImportFormatError, Json, Refused, Skipped, Turn
 
 SAMPLE: Json = {
     "sample_id": "conv-1",
@@ -29,6 +29,7 @@ def test_turns_come_in_the_order_of_sessions_with_speaker_picture_and_time() -> 
             session_id="conv-1/session_2",
             occurred_at=datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
             metadata={"sample_id": "conv-1", "speaker": "Ann", "session": 2, "dia_id": "D2:1"},
+            turn=Turn(1, 1),
         ),
         Draft(
             "conv-1 session 10 turn 1",
@@ -37,6 +38,7 @@ def test_turns_come_in_the_order_of_sessions_with_speaker_picture_and_time() -> 
             session_id="conv-1/session_10",
             occurred_at=datetime(2023, 6, 1, 0, 5, tzinfo=UTC),
             metadata={"sample_id": "conv-1", "speaker": "Ben", "session": 10, "dia_id": "D10:1"},
+            turn=Turn(1, 1),
         ),
     ]
 
@@ -52,6 +54,12 @@ def test_a_turn_without_a_text_is_refused() -> None:
     (record,) = read_locomo([{"conversation": {"session_1": [{"speaker": "A"}]}}], "s")
 
     assert record == Refused("s-1 session 1 turn 1", "The turn is no object with a 'text'.")
+
+
+def test_an_empty_turn_is_skipped() -> None:
+    (record,) = read_locomo([{"conversation": {"session_1": [{"speaker": "A", "text": " "}]}}], "s")
+
+    assert record == Skipped("s-1 session 1 turn 1")
 
 
 def test_a_sample_without_a_conversation_is_an_error() -> None:

@@ -51,17 +51,17 @@ def test_a_document_becomes_memories_with_title_path_and_file() -> None:
 
     assert records == [
         Draft(
-            "docs/guide.md#1",
+            "docs/guide.md#guide",
             "# Guide\nIntro.",
             title="Guide",
-            path="docs/guide.md#1",
+            path="docs/guide.md#guide",
             metadata={"file": "docs/guide.md", "headings": ["Guide"]},
         ),
         Draft(
-            "docs/guide.md#2",
+            "docs/guide.md#use",
             "## Use\nAsk.",
             title="Guide > Use",
-            path="docs/guide.md#2",
+            path="docs/guide.md#use",
             metadata={"file": "docs/guide.md", "headings": ["Guide", "Use"]},
         ),
     ]
@@ -72,6 +72,50 @@ def test_a_long_section_becomes_numbered_memories() -> None:
     records = list(read_document("a.md", f"# A\n{paragraph}\n\n{paragraph}\n\n{paragraph}", markdown=True))
 
     assert [record.title for record in records if isinstance(record, Draft)] == ["A (1)", "A (2)"]
+    assert [record.label for record in records] == ["a.md#a", "a.md#a/2"]
+
+
+def paths(text: str) -> list[str]:
+    return [record.label for record in read_document("a.md", text, markdown=True)]
+
+
+def test_a_section_keeps_its_path_when_another_comes_or_goes_before_it() -> None:
+    before = paths("# A\nOne.\n# C\nThree.")
+    after = paths("# A\nOne.\n# B\nTwo.\n# C\nThree.")
+
+    assert set(after) - set(before) == {"a.md#b"}
+
+
+def test_equal_headings_have_paths_of_their_own() -> None:
+    assert paths("Intro.\n# A\nOne.\n# A\nTwo.\n# A-1\nThree.") == [
+        "a.md",
+        "a.md#a",
+        "a.md#a-1",
+        "a.md#a-1-1",
+    ]
+
+
+def test_a_title_has_the_words_of_a_link_without_its_target() -> None:
+    assert [section.headings for section in sections_of("# See [the guide](guide.md)\nText.")] == [
+        ("See the guide",)
+    ]
+
+
+def test_front_matter_is_kept_beside_the_text() -> None:
+    text = "---\ntitle: Trip\ntags: [a]\n---\n# Plan\nGo by train.\n"
+
+    (record,) = read_document("a.md", text, markdown=True)
+
+    assert isinstance(record, Draft)
+    assert record.content == "# Plan\nGo by train."
+    assert record.metadata["front_matter"] == "title: Trip\ntags: [a]"
+
+
+def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
+    (record,) = read_document("a.md", "---\nHello.\n", markdown=True)
+
+    assert isinstance(record, Draft)
+    assert "Hello." in record.content
 
 
 def test_plain_text_has_no_headings() -> None:

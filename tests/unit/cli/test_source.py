@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,46 @@ def test_json_lines_are_counted_and_read_one_by_one(tmp_path: Path) -> None:
     assert third == Refused("a.jsonl:4", "The record is a JSON array, not an object.")
 
 
+def test_a_bad_line_does_not_stop_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    twice_named = b'{"content": 1, "content": 2}'
+    lines = [b'\xef\xbb\xbf{"content": "one"}', b'\xff{"content": "x"}', twice_named, b'{"content": "two"}']
+    path.write_bytes(b"\n".join(lines))
+
+    first, latin, twice, last = open_source(path, ImportFormat.AUTO).records
+
+    assert first == Exported("a.jsonl:1", {"content": "one"})
+    assert latin == Refused("a.jsonl:2", "The line is not UTF-8 text (byte 1).")
+    assert twice == Refused("a.jsonl:3", "The line names 'content' twice in one object.")
+    assert last == Exported("a.jsonl:4", {"content": "two"})
+
+
+def test_a_file_of_bytes_is_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(bytes(range(256)))
+
+    with pytest.raises(ImportFormatError, match="no text"):
+        open_source(tmp_path / "x.bin", ImportFormat.AUTO)
+
+
+def test_a_name_that_is_no_utf8_is_shown_in_hexadecimal(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("text")
+
+    (record,) = open_source(tmp_path, ImportFormat.AUTO).records
+
+    assert record.label == f"{tmp_path.name}/caf\\xe9.md"
+
+
+def test_a_file_alone_has_the_path_that_it_has_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Plan\nGo.")
+
+    labels = [
+        [record.label for record in open_source(path, ImportFormat.AUTO).records]
+        for path in (tmp_path, tmp_path / "a.md")
+    ]
+
+    assert labels[0] == labels[1] == [f"{tmp_path.name}/a.md#plan"]
+
+
 def test_an_array_in_a_file_of_lines_is_read_too(tmp_path: Path) -> None:
     path = write(tmp_path / "export.jsonl", [{"content": "one"}, {"content": "two"}])
 
@@ -70,7 +111,8 @@ def test_a_folder_is_read_by_path_without_what_is_hidden(tmp_path: Path) -> None
     source = open_source(tmp_path, ImportFormat.AUTO)
 
     assert source.format is ImportFormat.FOLDER
-    assert [record.label for record in source.records] == ["a/c.txt#1", "b.md#1"]
+    name = tmp_path.name
+    assert [record.label for record in source.records] == [f"{name}/a/c.txt", f"{name}/b.md"]
 
 
 def test_links_that_lead_out_of_the_folder_are_left_out(tmp_path: Path) -> None:
@@ -87,7 +129,7 @@ def test_links_that_lead_out_of_the_folder_are_left_out(tmp_path: Path) -> None:
 
     source = open_source(folder, ImportFormat.AUTO)
 
-    assert [record.label for record in source.records] == ["inside.md#1", "real.md#1"]
+    assert [record.label for record in source.records] == ["folder/inside.md", "folder/real.md"]
 
 
 def test_a_file_that_is_not_utf8_is_refused_and_the_others_are_read(tmp_path: Path) -> None:

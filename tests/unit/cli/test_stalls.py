@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
-from satchel.cli.actions.transfer import opened_output
+from satchel.cli.actions.output_file import opened_output
 from satchel.cli.exits import CommandError, Exit
 from satchel.cli.importing.records import Draft
 from satchel.cli.importing.upload import Defaults, Outcome, upload

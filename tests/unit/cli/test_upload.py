@@ -1,3 +1,4 @@
+import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -7,9 +8,9 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
-from satchel.api.types.v1.memory_pb2 import Memory
-from satchel.cli.importing.records import Draft, Exported, Record, Refused
-from satchel.cli.importing.upload import SOURCE, Defaults, Outcome, to_request, upload
+from satchel.api.types.v1.memory_pb2 import MEMORY_TYPE_FACT, Memory
+from satchel.cli.importing.records import Draft, Exported, Record, Refused, Skipped, Turn
+from satchel.cli.importing.upload import SOURCE, Defaults, Outcome, to_request, turn_id, upload
 from satchel.runtime.errors import InvalidRequest
 
 
@@ -32,20 +33,31 @@ class FakeStore:
             yield self._store(request)
 
     def _store(self, request: pb.ImportMemoriesRequest) -> pb.ImportMemoriesResponse:
-        new = request.new_memory
         response = pb.ImportMemoriesResponse(sequence=request.sequence)
+        if request.HasField("memory"):
+            self._keep(request.memory, response)
+            return response
+        new = request.new_memory
         same = [memory for memory in self.memories if memory.content == new.content]
         taken = [memory for memory in self.memories if new.path and memory.path == new.path]
         if same:
             response.stored.duplicate = True
         elif taken:
-            response.error.CopyFrom(path_taken(taken[0].id))
+            response.error.CopyFrom(refusal("ERROR_REASON_PATH_TAKEN", taken[0].id))
         else:
             stored = Memory(id=str(len(self.memories)), content=new.content, wing=new.wing, path=new.path)
             stored.source = new.source
             self.memories.append(stored)
             response.stored.id = stored.id
         return response
+
+    def _keep(self, memory: Memory, response: pb.ImportMemoriesResponse) -> None:
+        same = [known for known in self.memories if known.id == memory.id]
+        response.stored.duplicate = bool(same)
+        if same and same[0].content != memory.content:
+            response.error.CopyFrom(refusal("ERROR_REASON_MEMORY_ID_TAKEN", memory.id))
+        elif not same:
+            self.memories.append(memory)
 
     async def GetMemory(self, request: pb.GetMemoryRequest) -> pb.GetMemoryResponse:  # noqa: N802
         return pb.GetMemoryResponse(memory=self.memories[int(request.id)])
@@ -55,9 +67,9 @@ class FakeStore:
         return pb.UpdateMemoryResponse()
 
 
-def path_taken(memory_id: str) -> status_pb2.Status:
-    status = status_pb2.Status(code=6, message="The path is taken.")
-    info = error_details_pb2.ErrorInfo(reason="ERROR_REASON_PATH_TAKEN", domain="satchel")
+def refusal(reason: str, memory_id: str) -> status_pb2.Status:
+    status = status_pb2.Status(code=6, message="It is taken.")
+    info = error_details_pb2.ErrorInfo(reason=reason, domain="satchel")
     info.metadata["memory_id"] = memory_id
     status.details.add().Pack(info)
     return status
@@ -86,6 +98,56 @@ async def test_what_was_not_answered_is_sent_again_after_a_lost_connection() -> 
 
     assert [outcome.kind for outcome in found] == ["stored"] * 10
     assert [memory.content for memory in store.memories] == [draft.content for draft in drafts]
+
+
+def turn(number: int, content: str) -> Draft:
+    return Draft(f"turn {number}", content, session_id="talk", turn=Turn(number, number))
+
+
+async def test_turns_of_the_same_words_are_all_kept_and_a_second_import_changes_nothing() -> None:
+    store = FakeStore()
+    turns = [turn(1, "yes"), turn(2, "Sure?"), turn(3, "yes")]
+
+    first = [outcome.kind for outcome in await outcomes(store, *turns)]
+    second = [outcome.kind for outcome in await outcomes(store, *turns)]
+
+    assert (first, second) == (["stored"] * 3, ["duplicate"] * 3)
+    kept = [(memory.content, memory.session_order) for memory in store.memories]
+    assert kept == [("yes", 1), ("Sure?", 2), ("yes", 3)]
+
+
+async def test_a_turn_with_another_text_is_left_alone_and_told() -> None:
+    store = FakeStore()
+    await outcomes(store, turn(1, "yes"))
+
+    (outcome,) = await outcomes(store, turn(1, "no"))
+
+    assert (outcome.kind, outcome.reason) == ("failed", "ERROR_REASON_MEMORY_ID_TAKEN")
+    assert "another conversation" in outcome.message
+    assert store.memories[0].id in outcome.message
+    assert store.memories[0].content == "yes"
+
+
+async def test_what_has_no_text_is_counted_as_skipped() -> None:
+    assert await outcomes(FakeStore(), Skipped("a")) == [Outcome("a", "skipped")]
+
+
+def test_the_id_of_a_turn_is_told_by_its_place_alone() -> None:
+    places = [("", "w", "s", Turn(1, 1)), ("p", "w", "s", Turn(1, 1)), ("", "v", "s", Turn(1, 1))]
+    places += [("", "w", "t", Turn(1, 1)), ("", "w", "s", Turn(2, 1)), ("", "w", "s", Turn(1, 1, part=1))]
+
+    ids = [turn_id(*place) for place in places]
+
+    assert len(set(ids)) == len(ids)
+    assert turn_id("default", "w", "s", Turn(1, 9)) == ids[0]
+    assert {uuid.UUID(found).version for found in ids} == {8}
+
+
+def test_a_turn_has_the_type_and_the_tags_of_the_command_line() -> None:
+    memory = to_request(turn(1, "yes"), Defaults(type="fact", tags=("a",)), "").memory
+
+    assert (memory.type, memory.type_declared) == (MEMORY_TYPE_FACT, True)
+    assert list(memory.given_tags) == ["a"]
 
 
 async def test_a_document_that_changed_is_updated() -> None:

@@ -13,6 +13,8 @@ from satchel.gateway.data_folder import DataFolder
 from satchel.gateway.home import Home
 from satchel.gateway.home_services import Running
 from satchel.runtime.channels import open_channel
+from satchel.runtime.errors import PeerUnavailable, ServiceError
+from satchel.runtime.status import to_service_error
 
 _log = logging.getLogger("satchel.home")
 
@@ -41,6 +43,20 @@ async def open_clients(place: Place, *, role: str = "command") -> AsyncIterator[
         else:
             home = await stack.enter_async_context(open_home(place, role=role))
             yield Clients.over(home.channel)
+
+
+def named_error(error: Exception, place: Place) -> ServiceError:
+    """Return what went wrong in a call; with the address, if nothing answers at that of the command line."""
+    found = to_service_error(error)
+    if not place.url or not isinstance(found, PeerUnavailable):
+        return found
+    peer = found.metadata.get("peer", "")
+    address = parse_url(place.url).get(peer, place.url)
+    return PeerUnavailable(
+        f"Nothing answers at {address} (--url). Start Satchel there with 'satchel up', or leave --url and "
+        "SATCHEL_URL away to use the data folder.",
+        peer=peer,
+    )
 
 
 def open_home(place: Place, *, role: str) -> Home:

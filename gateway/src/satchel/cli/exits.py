@@ -12,7 +12,7 @@ class Exit(IntEnum):
     FAILED = 1  # the service refused or failed
     USAGE = 2  # the command or a field of the request is wrong
     NOT_FOUND = 3  # no such memory
-    UNAVAILABLE = 4  # Satchel cannot be reached, or the data folder is busy
+    UNAVAILABLE = 4  # Satchel cannot be reached, or the data folder is busy, damaged or cannot be written
     EMPTY = 5  # nothing was found, and --fail-empty asked for this code
     INTERRUPTED = 130  # Ctrl-C, as shells say it: 128 + SIGINT
 

@@ -8,8 +8,8 @@ from satchel.runtime.logs import LogFormat, setup_logs
 
 
 def setup_command_logs() -> None:
-    """Log errors only, as text, unless the variables say otherwise."""
-    setup_logs(os.environ.get("SATCHEL_LOG_LEVEL", "ERROR"), _format("text"))
+    """Log nothing, unless the variables say otherwise: what goes wrong is told in one sentence."""
+    setup_logs(os.environ.get("SATCHEL_LOG_LEVEL", "CRITICAL"), _format("text"))
 
 
 def setup_server_logs() -> None:

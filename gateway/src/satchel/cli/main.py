@@ -3,6 +3,7 @@
 Quick to start: what is slow to import (gRPC, models, the database) is imported by the command that needs it.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -22,7 +23,11 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+# Products of small matrices are slower with threads, and twenty times slower beside other work. ONNX Runtime
+# has threads of its own, which these do not change.
+_MATH_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  # the form that typer calls
@@ -64,6 +69,8 @@ for _module in (processes, memories, questions, transfer, state):
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command and end the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for variable in _MATH_THREADS:
+        os.environ.setdefault(variable, "1")  # read once, when the libraries are imported
     try:
         code = typer.main.get_command(app).main(given, prog_name="satchel", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001  # the outermost boundary: every error becomes a sentence

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 
 def write_text(text: str) -> None:
-    """Write a text to stdout exactly as it is, in UTF-8, without a line break of our own."""
+    """Write a text to stdout exactly as it is, in UTF-8, without a line break of our own.
+
+    What UTF-8 has no form for, such as a byte of a file's name, is escaped as in JSON.
+    """
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
     sys.stdout.buffer.flush()
 
 
@@ -24,7 +27,7 @@ def write_json(value: object) -> None:
 
 def tell(text: str) -> None:
     """Tell a person something, on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(text.encode(errors="backslashreplace").decode() + "\n")
     sys.stderr.flush()
 
 

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
+import grpc
 from google.protobuf.message import Message
 
-from satchel.cli.connect import open_clients
+from satchel.cli.connect import named_error, open_clients
 from satchel.cli.logs import setup_command_logs
 from satchel.cli.output import tell
 from satchel.cli.place import Place, Show
@@ -23,13 +24,14 @@ def run(place: Place, show: Show, name: str, work: Callable[[Clients], Awaitable
     """Do a command's work and return its result; ``name`` is that of its span.
 
     Raises:
-        ServiceError: as the services report it.
-        grpc.aio.AioRpcError: the same, before it is translated.
+        ServiceError: as the services report it, or with the address at which nothing answers.
     """
     setup_command_logs()
     flush = telemetry.setup_telemetry("satchel-cli")
     try:
         return asyncio.run(_run(place, show, name, work))
+    except grpc.aio.AioRpcError as error:
+        raise named_error(error, place) from error
     finally:
         flush()
 

@@ -24,10 +24,13 @@ async def check_database(folder: DataFolder) -> Check:
         finally:
             await connection.close()
     except StoreUnavailable as error:
-        return fail("database", f"{folder.database} cannot be read. {error.message}", _REMEDY)
+        is_damaged = error.message == StoreUnavailable.damaged().message  # which names this very command
+        why = "it is damaged" if is_damaged else error.message.rstrip(".")
+        return fail("database", f"{folder.database} cannot be read: {why}.", _REMEDY)
     if found != [("ok",)]:
         return fail("database", f"It is damaged: {found[0][0]}.", _REMEDY)
     if loose:
         return fail("database", f"{len(loose)} rows refer to rows that are not there.", _REMEDY)
-    mebibytes = folder.database.stat().st_size / 2**20
+    log = folder.database.with_name(f"{folder.database.name}-wal")  # part of the database, as `status` counts
+    mebibytes = sum(file.stat().st_size for file in (folder.database, log) if file.exists()) / 2**20
     return ok("database", f"integrity checked, {mebibytes:,.1f} MiB")

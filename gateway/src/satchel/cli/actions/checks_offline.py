@@ -5,18 +5,20 @@ import shutil
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 
 from satchel.cli.actions.addresses import bound_socket
 from satchel.cli.actions.checks import Check, fail, ok, warn
 from satchel.cli.exits import CommandError
 from satchel.embedder.adapters.packaged import packaged_model
-from satchel.gateway.data_folder import DataFolder
+from satchel.gateway.data_folder import DataFolder, FolderUnusable
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.tokens import count_tokens
 
 _DEFAULT_ADDRESSES = {"--grpc": "127.0.0.1:50051", "--http": "127.0.0.1:8080"}
 _LEAST_PYTHON = (3, 11)
 _LEAST_FREE_BYTES = 256 * 2**20
+_COPY = "Copy the folder to a disk that can be written, and name the copy with --data-dir."
 _REINSTALL = "Install Satchel again: pip install --force-reinstall satchel."
 
 
@@ -63,8 +65,14 @@ def check_folder(folder: DataFolder) -> Check:
         return ok("folder", f"{path} does not exist yet; the first command makes it")
     if not path.is_dir():
         return fail("folder", f"{path} is not a folder.", "Choose another with --data-dir.")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return fail("folder", f"{path} is on a file system that is read-only.", _COPY)
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return fail("folder", f"{path} cannot be written.", f"Give yourself the right: chmod u+rwx {path}.")
+    return _check_space_and_rights(path)
+
+
+def _check_space_and_rights(path: Path) -> Check:
     free = shutil.disk_usage(path).free
     if free < _LEAST_FREE_BYTES:
         return warn("folder", f"Only {free // 2**20} MiB are free at {path}.", "Free space on that disk.")
@@ -75,8 +83,11 @@ def check_folder(folder: DataFolder) -> Check:
 
 def check_owner(folder: DataFolder) -> Check:
     """Check who owns the data folder."""
-    if not folder.path.is_dir() or not folder.is_owned():
-        return ok("owner", "nobody is running on the data folder")
+    try:
+        if not folder.path.is_dir() or not folder.is_owned():
+            return ok("owner", "nobody is running on the data folder")
+    except FolderUnusable as error:
+        return fail("owner", "It cannot be found out: the folder's locks cannot be opened.", error.remedy)
     owner = folder.owner()
     if owner is None:
         return warn("owner", "A Satchel is starting or stopping.", "Run doctor again in a moment.")
@@ -85,9 +96,16 @@ def check_owner(folder: DataFolder) -> Check:
 
 def check_ports(folder: DataFolder) -> Sequence[Check]:
     """Check that the default ports are free, or taken by the owner of the data folder."""
-    owner = folder.owner() if folder.path.is_dir() and folder.is_owned() else None
+    owner = folder.owner() if _has_owner(folder) else None
     ours = {owner.grpc, owner.http.removeprefix("http://")} if owner else set()
     return [_check_port(option, address, ours) for option, address in _DEFAULT_ADDRESSES.items()]
+
+
+def _has_owner(folder: DataFolder) -> bool:
+    try:
+        return folder.path.is_dir() and folder.is_owned()
+    except FolderUnusable:
+        return False  # the check of the owner has told
 
 
 def _check_port(option: str, address: str, ours: set[str]) -> Check:

@@ -7,10 +7,10 @@ import grpc
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.cli.actions.checks import Check, fail, ok, warn
 from satchel.cli.actions.status import settled_status
-from satchel.cli.connect import open_clients
+from satchel.cli.connect import named_error, open_clients
+from satchel.cli.failures import describe_os_error
 from satchel.cli.place import Place
 from satchel.runtime.errors import ServiceError
-from satchel.runtime.status import to_service_error
 
 _MUCH_LAG = 1000
 
@@ -22,7 +22,10 @@ async def check_services(place: Place) -> Sequence[Check]:
             request = pb.GetStatusRequest(project=place.project)
             status = await settled_status(clients, request)
     except (ServiceError, grpc.aio.AioRpcError, OSError) as error:
-        message = to_service_error(error).message if not isinstance(error, OSError) else str(error)
+        if isinstance(error, OSError):
+            message = describe_os_error(error)
+        else:
+            message = named_error(error, place).message
         remedy = "Run 'satchel up' and read its log; set SATCHEL_LOG_LEVEL=DEBUG for more of it."
         return [fail("services", message, remedy)]
     return [*(_check_part(part) for part in status.parts), _check_index(status), _check_pending(status)]

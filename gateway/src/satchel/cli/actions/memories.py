@@ -1,7 +1,10 @@
 """What the commands store, get and delete do."""
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
@@ -11,6 +14,8 @@ from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
+from satchel.runtime.errors import InvalidRequest
+from satchel.runtime.validation import validate
 
 
 def read_argument(text: str) -> str:
@@ -25,6 +30,7 @@ def read_argument(text: str) -> str:
 
 def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> None:
     """Store a memory and print its id."""
+    check_metadata(str(fields.get("metadata") or ""))
     message = request(pb.StoreMemoryRequest, content=read_argument(text), project=place.project, **fields)
 
     async def work(clients: Clients) -> pb.StoreMemoryResponse:
@@ -39,6 +45,24 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     verb = "Already stored" if stored.duplicate else "Stored"
     pending = "; its vectors follow" if what["embedding"] == "pending" else ""
     tell(f"{verb}: {what['type']} in {stored.wing}/{stored.room}, {stored.token_count} tokens{pending}.")
+
+
+def check_metadata(text: str) -> None:
+    """Refuse metadata that is no JSON; what JSON it may be is for the contract to say.
+
+    Raises:
+        InvalidRequest: says where the JSON breaks.
+    """
+    try:
+        json.loads(text or "{}")
+    except (ValueError, RecursionError) as exc:
+        remedy = """Give a JSON object, such as '{"ticket": 7}'."""
+        raise InvalidRequest.of(
+            "metadata",
+            "ERROR_REASON_MALFORMED_MESSAGE",
+            f"The option '--metadata' is malformed JSON: {exc}. {remedy}",
+            remedy=remedy,
+        ) from exc
 
 
 def get(place: Place, show: Show, memory_id: str, *, raw: bool) -> None:
@@ -82,14 +106,23 @@ def format_memory(memory: Memory) -> str:
 
 
 def delete(place: Place, show: Show, memory_ids: Sequence[str], *, yes: bool) -> None:
-    """Delete memories, after asking when a person is there to answer."""
-    messages = [request(pb.DeleteMemoryRequest, id=item, project=place.project) for item in memory_ids]
-    if not yes and not _agreed(memory_ids):
+    """Delete memories, each once, after asking when a person is there to answer.
+
+    Raises:
+        InvalidRequest: an id is none; nothing was asked or deleted.
+        ServiceError: what kept the first one that was not deleted; the others are deleted.
+    """
+    distinct = {_bare_id(item): item for item in reversed(memory_ids)}
+    messages = [request(pb.DeleteMemoryRequest, id=item, project=place.project) for item in distinct.values()]
+    for message in messages:
+        validate(message)
+    if not yes and not _agreed(list(distinct)):
         tell("Nothing was deleted.")
         raise CommandError("The answer was no.", Exit.FAILED)
+    failures: list[Exception] = []
 
     async def work(clients: Clients) -> list[pb.DeleteMemoryResponse]:
-        return [await clients.memory.DeleteMemory(message) for message in messages]
+        return [item async for item in _deleted(clients, list(reversed(messages)), failures)]
 
     deleted = run(place, show, "delete", work)
     if show.as_json:
@@ -97,6 +130,25 @@ def delete(place: Place, show: Show, memory_ids: Sequence[str], *, yes: bool) ->
     else:
         for item in deleted:
             tell(f"Deleted {item.id}.")
+    if failures:
+        raise failures[0]
+
+
+async def _deleted(
+    clients: Clients, messages: Sequence[pb.DeleteMemoryRequest], failures: list[Exception]
+) -> AsyncIterator[pb.DeleteMemoryResponse]:
+    for message in messages:
+        try:
+            yield await clients.memory.DeleteMemory(message)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise
+            failures.append(error)
+
+
+def _bare_id(memory_id: str) -> str:
+    """Return an id in the form in which two of the same memory are equal."""
+    return memory_id.strip().lower().rpartition(":")[2]
 
 
 def _agreed(memory_ids: Sequence[str]) -> bool:

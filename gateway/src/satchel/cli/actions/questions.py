@@ -38,7 +38,7 @@ def format_receipt(receipt: pb.Receipt) -> str:
     """Return a receipt as one line, with a line for each thing that the caller should know."""
     shown = codec.encode(receipt)
     parts = [
-        f"{receipt.total_tokens:,} of {receipt.budget:,} tokens",
+        f"{receipt.total_tokens:,} of {receipt.budget:,} tokens ({_percent(receipt)}%)",
         f"{receipt.selected_count} of {receipt.candidate_count} candidates",
         f"strategy {shown['strategy']}",
         f"revision {receipt.revision}",
@@ -48,6 +48,10 @@ def format_receipt(receipt: pb.Receipt) -> str:
     if receipt.degraded:
         parts.append(f"without {', '.join(receipt.degraded)}")
     return "\n".join(["; ".join(parts), *receipt.notes])
+
+
+def _percent(receipt: pb.Receipt) -> int:
+    return round(100 * receipt.total_tokens / receipt.budget) if receipt.budget else 0
 
 
 def _explained(answer: pb.RecallResponse) -> Iterable[str]:

@@ -29,7 +29,7 @@ def status(place: Place, show: Show) -> None:
     if show.as_json:
         write_json(codec.encode(answer))
     else:
-        write_line(format_status(answer, _where(place, folder, owner)))
+        write_line(format_status(answer, _where(place, folder, owner), place.project))
 
 
 async def settled_status(clients: Clients, message: pb.GetStatusRequest) -> pb.GetStatusResponse:
@@ -54,16 +54,17 @@ def _where(place: Place, folder: DataFolder, owner: Owner | None) -> str:
     return f"{folder.path}, {owner.describe()}{http}"
 
 
-def format_status(answer: pb.GetStatusResponse, where: str) -> str:
-    """Return the status for a person."""
+def format_status(answer: pb.GetStatusResponse, where: str, project: str) -> str:
+    """Return the status for a person; without a project it counts all of them."""
     stats, index = answer.stats, answer.index
     types = ", ".join(f"{count} {name}" for name, count in sorted(stats.type_counts.items()) if count)
     rows = {
         "Satchel": f"{answer.version} at {where}",
+        "project": project or "all (--project counts one)",
         "memories": f"{stats.verbatim_count:,} ({types or 'none'}), {stats.archived_count:,} archived",
         "tokens": f"{stats.total_tokens:,}",
         "wings": ", ".join(stats.active_wings) or "none",
-        "vectors": f"{stats.embedding_count:,}, {stats.pending_embedding_count:,} memories pending",
+        "vectors": f"{stats.embedding_count:,}, {stats.pending_embedding_count:,} memories wait for theirs",
         "index": f"{index.state}, revision {index.applied_revision:,}, lag {index.lag:,}",
         "database": f"{answer.database_bytes / 2**20:,.1f} MiB, revision {answer.revision:,}",
         "models": ", ".join(answer.models) or "none",

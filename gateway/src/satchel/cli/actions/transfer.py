@@ -1,19 +1,17 @@
 """What the commands import and export do."""
 
-import os
-import sys
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
+from satchel.cli.actions.output_file import opened_output
 from satchel.cli.actions.progress import Progress, open_progress
+from satchel.cli.exits import CommandError, Exit
 from satchel.cli.importing.formats import ImportFormat
-from satchel.cli.importing.records import Record, Refused
+from satchel.cli.importing.records import Record, Refused, Skipped
 from satchel.cli.importing.source import Source, open_source
 from satchel.cli.importing.upload import Defaults, Outcome, upload
 from satchel.cli.output import tell, write_json, write_line
@@ -55,7 +53,7 @@ class Summary:
 
     def as_json(self) -> dict[str, object]:
         """Return the summary for ``--json``."""
-        kinds = ("stored", "duplicate", "updated", "failed")
+        kinds = ("stored", "duplicate", "updated", "skipped", "failed")
         return {**{kind: self.counts[kind] for kind in kinds}, "failures": self.failures}
 
 
@@ -72,10 +70,12 @@ def import_memories(
     """Import what ``path`` holds and print a summary; return how many records failed.
 
     Raises:
-        CommandError: the store took and answered nothing for ``stall_s`` seconds.
+        CommandError: there is no such path, or the store took and answered nothing for ``stall_s`` seconds.
         ImportFormatError: the format cannot be told, or the input does not have it.
         OSError: the path cannot be read.
     """
+    if str(path) != "-" and not path.exists():
+        raise CommandError(f"There is no file or folder {path}.", Exit.USAGE)
     source = open_source(path, chosen)
     if dry_run:
         return _preview(source, show)
@@ -89,9 +89,26 @@ def import_memories(
                     summary.add(outcome)
                     progress.advance()
 
-    run(place, show, "import", work)
+    try:
+        run(place, show, "import", work)
+    except BaseException:
+        _tell_broken_off(summary, source, show)
+        raise
     _tell_summary(summary, source, show)
     return summary.counts["failed"]
+
+
+def _tell_broken_off(summary: Summary, source: Source, show: Show) -> None:
+    """Tell what is stored of an import that an error or Ctrl-C ended; more may be than was answered."""
+    counts = summary.counts
+    if show.as_json:
+        write_json({"format": source.format.value, "complete": False, **summary.as_json()})
+        return
+    done = f"{counts['stored']} stored, {counts['updated']} updated, {counts['duplicate']} duplicate"
+    tell(
+        f"The import broke off after {done}, {counts['failed']} failed. "
+        "It may be repeated: what is stored already is counted as a duplicate."
+    )
 
 
 def _tell_summary(summary: Summary, source: Source, show: Show) -> None:
@@ -104,9 +121,10 @@ def _tell_summary(summary: Summary, source: Source, show: Show) -> None:
         tell(f"... and {len(summary.failures) - _SHOWN_FAILURES} more failed; --json lists them all.")
     counts = summary.counts
     updated = f", {counts['updated']} updated" if counts["updated"] else ""
+    skipped = f", {counts['skipped']} skipped without a text" if counts["skipped"] else ""
     write_line(
-        f"{counts['stored']} stored{updated}, {counts['duplicate']} duplicate, {counts['failed']} failed "
-        f"({source.format.value})"
+        f"{counts['stored']} stored{updated}, {counts['duplicate']} duplicate{skipped}, "
+        f"{counts['failed']} failed ({source.format.value})"
     )
 
 
@@ -114,24 +132,32 @@ def _preview(source: Source, show: Show) -> int:
     counts: Counter[str] = Counter()
     previews: list[str] = []
     for record in source.records:
-        counts["failed" if isinstance(record, Refused) else "readable"] += 1
+        counts[_preview_kind(record)] += 1
         if len(previews) < _SHOWN_PREVIEWS or isinstance(record, Refused):
             previews.append(_preview_line(record))
     if show.as_json:
-        write_json(
-            {"format": source.format.value, "readable": counts["readable"], "failed": counts["failed"]}
-        )
+        kinds = ("readable", "skipped", "failed")
+        write_json({"format": source.format.value, **{kind: counts[kind] for kind in kinds}})
         return counts["failed"]
     for line in previews:
         tell(line)
-    counted = f"{counts['readable']} readable, {counts['failed']} failed"
+    skipped = f", {counts['skipped']} skipped without a text" if counts["skipped"] else ""
+    counted = f"{counts['readable']} readable{skipped}, {counts['failed']} failed"
     write_line(f"{counted} ({source.format.value}); nothing stored")
     return counts["failed"]
+
+
+def _preview_kind(record: Record) -> str:
+    if isinstance(record, Refused):
+        return "failed"
+    return "skipped" if isinstance(record, Skipped) else "readable"
 
 
 def _preview_line(record: Record) -> str:
     if isinstance(record, Refused):
         return f"{record.label}: {record.reason}"
+    if isinstance(record, Skipped):
+        return f"{record.label}: skipped, it has no text"
     content = record.fields.get("content") if not hasattr(record, "content") else record.content
     return f"{record.label}: {' '.join(str(content).split())[:80]}"
 
@@ -142,8 +168,14 @@ def export_memories(
     """Write memories as JSON Lines to a file or to stdout.
 
     Raises:
-        CommandError: the store sent nothing for ``stall_s`` seconds.
+        CommandError: one project and all of them were asked for, the folder of the file does not exist, or
+            the store sent nothing for ``stall_s`` seconds.
     """
+    if fields.get("all_projects") and place.project:
+        raise CommandError(
+            "--all-projects and --project (or SATCHEL_PROJECT) exclude each other. Give one of them.",
+            Exit.USAGE,
+        )
     message = request(pb.ExportMemoriesRequest, project=place.project, **fields)
     to_stdout = str(output) == "-"
 
@@ -175,33 +207,3 @@ async def _write(
         progress.advance(len(response.memories))
         moved()  # after the writing: a reader of the pipe may be slow too
     return count
-
-
-@contextmanager
-def opened_output(output: Path) -> Iterator[IO[bytes]]:
-    """Open stdout, or a file beside ``output`` that takes its place once it is complete and on disk."""
-    if str(output) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    with tempfile.NamedTemporaryFile(
-        dir=output.absolute().parent, prefix=f".{output.name}.", delete=False
-    ) as file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            Path(file.name).replace(output)
-            _sync_folder(output.absolute().parent)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a new name in a folder survives a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

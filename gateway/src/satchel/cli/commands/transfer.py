@@ -28,6 +28,9 @@ def import_(
         str, typer.Option("--wing", "-w", help="Wing of every record, whatever the input says.")
     ] = "",
     room: Annotated[str, typer.Option("--room", "-r", help="Room of new memories.")] = "",
+    memory_type: Annotated[
+        str, typer.Option("--type", "-t", help="Type of new memories; found out when absent.")
+    ] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Tag of new memories. Repeat for more.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and count; store nothing.")] = False,
     stall_timeout: options.StallTimeout = 600.0,
@@ -40,7 +43,7 @@ def import_(
     """
     from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
 
-    defaults = transfer.Defaults(wing=wing, room=room, tags=tuple(tag or ()))
+    defaults = transfer.Defaults(wing=wing, room=room, type=memory_type, tags=tuple(tag or ()))
     failed = transfer.import_memories(
         place_of(context),
         Show(as_json, trace),
@@ -58,6 +61,9 @@ def export(
     context: typer.Context,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="File, or '-' for stdout.")] = Path("-"),
+    all_projects: Annotated[
+        bool, typer.Option("--all-projects", help="Every project, as a backup needs; not with --project.")
+    ] = False,
     wing: options.Wing = "",
     room: options.Room = "",
     state: Annotated[
@@ -69,8 +75,8 @@ def export(
 ) -> None:
     """Write memories as JSON Lines.
 
-    They are whole: an import gives them back as they were. A file is replaced only when the
-    export is complete. With --json the summary is JSON.
+    They are whole: an import gives them back as they were. One project, unless --all-projects
+    is given. A file is replaced only when the export is complete. With --json the summary is JSON.
     """
     from satchel.cli.actions import transfer  # noqa: PLC0415  # quick --help
 
@@ -78,6 +84,6 @@ def export(
         place_of(context),
         Show(as_json, trace),
         output,
-        {"wing": wing, "room": room, "states": state},
+        {"wing": wing, "room": room, "states": state, "all_projects": all_projects},
         stall_s=stall_timeout,
     )

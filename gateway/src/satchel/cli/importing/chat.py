@@ -3,10 +3,11 @@
 Three layouts are known: a list of messages, an object with ``messages``, and a list of such objects. A
 message has ``role`` or ``name`` (or ``speaker``, ``author``) and ``content`` (or ``text``), which is a text
 or a list of parts whose texts are joined; its time, if any, is under ``timestamp``, ``created_at``,
-``create_time``, ``time`` or ``date``. Turns without a text (such as calls of tools) make no memory.
+``create_time``, ``time`` or ``date``. Turns without a text (such as calls of tools) are skipped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from satchel.cli.importing.records import (
@@ -18,6 +19,8 @@ from satchel.cli.importing.records import (
     Json,
     Record,
     Refused,
+    Skipped,
+    Turn,
     parse_time,
 )
 from satchel.cli.importing.splitting import split_text
@@ -56,27 +59,28 @@ def is_message_list(data: Json) -> bool:
     return any(key in first for key in _SPEAKER_KEYS) and any(key in first for key in _TEXT_KEYS)
 
 
-def turn_drafts(turn: Draft, speaker: str) -> Iterator[Draft]:
-    """Yield a turn as memories: one, or several with the speaker before each when the text is too long."""
-    opening = f"{speaker}: " if speaker else ""
-    limit = MAX_CONTENT - len(opening)
-    if len(turn.content) <= limit:
-        yield _with(turn, turn.label, opening + turn.content, {})
-        return
-    for number, part in enumerate(split_text(turn.content, limit, limit), start=1):
-        yield _with(turn, f"{turn.label} part {number}", opening + part, {"part": number})
+class Numbering:
+    """Gives the memories of one session their places: a number to each turn, or to each part of it."""
 
+    def __init__(self) -> None:
+        self._extra = 0
 
-def _with(turn: Draft, label: str, content: str, more: Mapping[str, Json]) -> Draft:
-    return Draft(
-        label=label,
-        content=content,
-        wing=turn.wing,
-        title=turn.title,
-        session_id=turn.session_id,
-        occurred_at=turn.occurred_at,
-        metadata={**turn.metadata, **more},
-    )
+    def drafts(self, turn: Draft, number: int, speaker: str) -> Iterator[Draft]:
+        """Yield a turn as memories: one, or several with the speaker before each when it is too long."""
+        opening = f"{speaker}: " if speaker else ""
+        limit = MAX_CONTENT - len(opening)
+        if len(turn.content) <= limit:
+            yield replace(turn, content=opening + turn.content, turn=Turn(number, number + self._extra))
+            return
+        for part, text in enumerate(split_text(turn.content, limit, limit), start=1):
+            self._extra += part > 1
+            yield replace(
+                turn,
+                label=f"{turn.label} part {part}",
+                content=opening + text,
+                metadata={**turn.metadata, "part": part},
+                turn=Turn(number, number + self._extra, part),
+            )
 
 
 def _is_conversation(item: Json) -> bool:
@@ -91,6 +95,7 @@ def _conversation(data: Mapping[str, Json], stem: str) -> Iterator[Record]:
 
 def _messages(messages: Json, session: str, title: str) -> Iterator[Record]:
     session = session[:MAX_SESSION]
+    numbering = Numbering()
     for number, message in enumerate(messages if isinstance(messages, list) else [], start=1):
         label = f"{session} turn {number}"
         if not isinstance(message, dict):
@@ -98,6 +103,7 @@ def _messages(messages: Json, session: str, title: str) -> Iterator[Record]:
             continue
         text, speaker = _text_of(message), _speaker_of(message)
         if not text.strip():
+            yield Skipped(label)
             continue
         metadata: dict[str, Json] = {"turn": number}
         if speaker:
@@ -112,7 +118,7 @@ def _messages(messages: Json, session: str, title: str) -> Iterator[Record]:
             occurred_at=_time_of(message),
             metadata=metadata,
         )
-        yield from turn_drafts(draft, speaker)
+        yield from numbering.drafts(draft, number, speaker)
 
 
 def _speaker_of(message: Mapping[str, Json]) -> str:

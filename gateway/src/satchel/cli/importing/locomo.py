@@ -11,8 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from satchel.cli.importing.chat import turn_drafts
-from satchel.cli.importing.records import Draft, ImportFormatError, Json, Record, Refused, place_name
+from satchel.cli.importing.chat import Numbering
+from satchel.cli.importing.records import (
+    Draft,
+    ImportFormatError,
+    Json,
+    Record,
+    Refused,
+    Skipped,
+    place_name,
+)
 
 _SESSION = re.compile(r"session_(\d+)")
 _TIME_FORMAT = "%I:%M %p on %d %B, %Y"
@@ -57,29 +65,31 @@ def _sample(name: str, conversation: Json) -> Iterator[Record]:
     for number in numbers:
         turns = fields[f"session_{number}"]
         when = parse_session_time(fields.get(f"session_{number}_date_time"))
+        numbering = Numbering()
         for position, turn in enumerate(turns if isinstance(turns, list) else [], start=1):
             label = f"{name} session {number} turn {position}"
-            if isinstance(turn, dict) and isinstance(turn.get("text"), str):
-                yield from _turn(label, name, number, when, turn)
-            else:
+            if not isinstance(turn, dict) or not isinstance(turn.get("text"), str):
                 yield Refused(label, "The turn is no object with a 'text'.")
+                continue
+            draft = _turn(label, name, number, when, turn)
+            if draft.content:
+                yield from numbering.drafts(draft, position, str(draft.metadata["speaker"]))
+            else:
+                yield Skipped(label)
 
 
-def _turn(
-    label: str, sample: str, session: int, when: datetime | None, turn: Mapping[str, Json]
-) -> Iterator[Draft]:
+def _turn(label: str, sample: str, session: int, when: datetime | None, turn: Mapping[str, Json]) -> Draft:
     speaker, caption = turn.get("speaker"), turn.get("blip_caption")
     speaker = speaker if isinstance(speaker, str) else ""
     picture = f" [shared image: {caption}]" if isinstance(caption, str) and caption else ""
     metadata: dict[str, Json] = {"sample_id": sample, "speaker": speaker, "session": session}
     if isinstance(turn.get("dia_id"), str):
         metadata["dia_id"] = turn["dia_id"]
-    draft = Draft(
+    return Draft(
         label=label,
-        content=f"{turn['text']}{picture}",
+        content=f"{turn['text']}{picture}".strip(),
         wing=place_name(sample),
         session_id=f"{sample}/session_{session}",
         occurred_at=when,
         metadata=metadata,
     )
-    yield from turn_drafts(draft, speaker)

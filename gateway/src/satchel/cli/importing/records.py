@@ -1,8 +1,9 @@
 """What an importer makes of its input, free of any contract.
 
-A `Draft` is a new memory; an `Exported` is a memory as an export wrote it, kept as its JSON object; a
-`Refused` is a piece of the input that makes no memory, with the reason. Every one has a label that leads
-a person back to it: a file and a line, a heading, or a turn.
+A `Draft` is a new memory, perhaps a `Turn` of a conversation; an `Exported` is a memory as an export wrote
+it, kept as its JSON object; a `Refused` is a piece of the input that makes no memory, with the reason; a
+`Skipped` one has no text. Every one has a label that leads a person back to it: a file and a line, a heading,
+or a turn.
 """
 
 import re
@@ -25,6 +26,19 @@ class ImportFormatError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Place of a memory in its conversation: the number of its turn, and of its part, from 1; 0 for no parts.
+
+    ``order`` is its place among the memories of the session, from 1. Turns are told apart by their place, not
+    by their text: people say "yes" more than once.
+    """
+
+    number: int
+    order: int
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A memory to store. Empty texts and `None` mean absent; ``occurred_at`` has a time zone."""
 
@@ -36,6 +50,7 @@ class Draft:
     session_id: str = ""
     occurred_at: datetime | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,14 @@ class Refused:
     reason: str
 
 
-Record: TypeAlias = Draft | Exported | Refused
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A piece of the input without a text, such as a call of a tool in a chat."""
+
+    label: str
+
+
+Record: TypeAlias = Draft | Exported | Refused | Skipped
 
 
 def place_name(text: str) -> str:

@@ -1,6 +1,8 @@
 """Opens what `satchel import` was pointed at, and finds out which format it has."""
 
-import json
+import codecs
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +11,12 @@ from typing import Any
 
 from satchel.cli.importing.chat import is_message_list, read_chat
 from satchel.cli.importing.formats import ImportFormat
-from satchel.cli.importing.jsonl import read_lines, read_objects
+from satchel.cli.importing.jsonl import parse_json, read_lines, read_objects
 from satchel.cli.importing.locomo import is_locomo, read_locomo
 from satchel.cli.importing.markdown import MARKDOWN_SUFFIXES, TEXT_SUFFIXES, read_document
 from satchel.cli.importing.records import ImportFormatError, Json, Record, Refused
 
+_LOOKED_AT = 4096
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 
 
@@ -40,16 +43,33 @@ def open_source(path: Path, chosen: ImportFormat) -> Source:
     if chosen is ImportFormat.FOLDER:
         return Source(ImportFormat.FOLDER, _documents([path], path.parent), None)
     if chosen is ImportFormat.JSONL or (chosen is ImportFormat.AUTO and path.suffix != ".json"):
-        return _open_lines(path)
+        return _open_lines(path, is_named=chosen is ImportFormat.JSONL)
     return _of_json(_load(path), path.stem, chosen)
 
 
 def _open_stdin(chosen: ImportFormat) -> Source:
     if chosen in {ImportFormat.AUTO, ImportFormat.JSONL}:
-        return Source(ImportFormat.JSONL, read_lines(sys.stdin, "stdin"), None)
+        return Source(ImportFormat.JSONL, read_lines(_lines_of_stdin(), "stdin"), None)
     if chosen is ImportFormat.FOLDER:
-        return Source(chosen, read_document("stdin", sys.stdin.read(), markdown=True), None)
-    return _of_json(_parse(sys.stdin.read(), "stdin"), "stdin", chosen)
+        return Source(chosen, _document("stdin", sys.stdin.buffer.read(), markdown=True), None)
+    return _of_json(_parse(sys.stdin.buffer.read(), "stdin"), "stdin", chosen)
+
+
+def _lines_of_stdin() -> Iterator[bytes]:
+    """Yield the lines of stdin; Ctrl-C ends a wait for one.
+
+    The event loop cannot, although it catches the signal: it waits for the line itself.
+    """
+    lines = iter(sys.stdin.buffer)
+    while True:
+        of_loop = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            line = next(lines, None)
+        finally:
+            signal.signal(signal.SIGINT, of_loop)
+        if line is None:
+            return
+        yield line
 
 
 def _open_documents(path: Path, chosen: ImportFormat) -> Source:
@@ -83,31 +103,50 @@ def _text_files(folder: Path) -> list[Path]:
 
 
 def _documents(files: list[Path], root: Path) -> Iterator[Record]:
+    folder = root.resolve().name
     for file in files:
-        name = file.relative_to(root).as_posix()
+        # The folder's own name keeps two folders that both have a README apart.
+        name = _shown("/".join((folder, *file.relative_to(root).parts)).lstrip("/"))
         try:
-            text = file.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            yield Refused(name, "The file is not UTF-8 text; convert it first.")
+            text = file.read_bytes()
         except OSError as exc:
             yield Refused(name, f"The file cannot be read: {exc.strerror}.")
         else:
-            yield from read_document(name, text, markdown=file.suffix.lower() in MARKDOWN_SUFFIXES)
+            yield from _document(name, text, markdown=file.suffix.lower() in MARKDOWN_SUFFIXES)
 
 
-def _open_lines(path: Path) -> Source:
-    with path.open(encoding="utf-8-sig") as file:
-        first = file.read(256).lstrip()[:1]
-        if first == "[":
+def _document(name: str, text: bytes, *, markdown: bool) -> Iterator[Record]:
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        yield Refused(name, "The file is not UTF-8 text; convert it first.")
+    else:
+        yield from read_document(name, decoded.replace("\r\n", "\n"), markdown=markdown)
+
+
+def _shown(name: str) -> str:
+    """Return a file's name as text; bytes that are not UTF-8 are written in hexadecimal."""
+    return os.fsencode(name).decode(errors="backslashreplace")
+
+
+def _open_lines(path: Path, *, is_named: bool) -> Source:
+    name = _shown(path.name)
+    if path.exists() and not path.is_file():
+        return Source(ImportFormat.JSONL, _lines_of(path, name), None)  # a pipe can be read only once
+    with path.open("rb") as file:
+        begin = file.read(_LOOKED_AT)
+        if b"\0" in begin and not is_named:
+            raise ImportFormatError(f"{path} is no text. Name its format with --format if it is one.")
+        if begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[":
             return _of_json(_load(path), path.stem, ImportFormat.JSONL)
         file.seek(0)
         total = sum(1 for line in file if line.strip())
-    return Source(ImportFormat.JSONL, _lines_of(path), total)
+    return Source(ImportFormat.JSONL, _lines_of(path, name), total)
 
 
-def _lines_of(path: Path) -> Iterator[Record]:
-    with path.open(encoding="utf-8-sig") as file:
-        yield from read_lines(file, path.name)
+def _lines_of(path: Path, name: str) -> Iterator[Record]:
+    with path.open("rb") as file:
+        yield from read_lines(file, name)
 
 
 def _of_json(data: Json, stem: str, chosen: ImportFormat) -> Source:
@@ -137,15 +176,11 @@ def _detect(data: Json) -> ImportFormat:
 
 
 def _load(path: Path) -> Json:
-    try:
-        return _parse(path.read_text(encoding="utf-8-sig"), str(path))
-    except UnicodeDecodeError as exc:
-        raise ImportFormatError(f"{path} is not UTF-8 text.") from exc
+    return _parse(path.read_bytes(), str(path))
 
 
-def _parse(text: str, name: str) -> Json:
+def _parse(text: bytes, name: str) -> Json:
     try:
-        parsed: Json = json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        raise ImportFormatError(f"{name} is no JSON: {exc}.") from exc
-    return parsed
+        return parse_json(text)
+    except ValueError as exc:
+        raise ImportFormatError(f"{name} {exc}.") from exc

@@ -5,7 +5,10 @@ not answered is sent again; the store recognises what it has.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+import hashlib
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -13,10 +16,10 @@ import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
-from satchel.cli.importing.records import Draft, Exported, Json, Record, Refused
+from satchel.cli.importing.records import Draft, Exported, Json, Record, Refused, Skipped, Turn
 from satchel.gateway.transcoder import codec
 from satchel.runtime.errors import MalformedMessage, ServiceError
-from satchel.runtime.status import from_rpc_status
+from satchel.runtime.status import from_rpc_error, from_rpc_status
 
 if TYPE_CHECKING:
     from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceAsyncStub
@@ -24,16 +27,24 @@ if TYPE_CHECKING:
 SOURCE = "satchel-import"
 
 _DEFAULT_WING = "general"
+_DEFAULT_PROJECT = "default"
+_ID_TAKEN = "ERROR_REASON_MEMORY_ID_TAKEN"
+_OTHER_TURN = (
+    "The store has another text for this turn of this session. If this is another conversation, give its "
+    "file another name, or import it with another --wing or --project; if the turn was changed, delete the "
+    "memory {memory_id} first."
+)
 _WINDOW = 512
 _RECONNECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the command line says of every record; ``room`` and ``tags`` are for new memories."""
+    """What the command line says of every record; ``room``, ``type`` and ``tags`` are for new memories."""
 
     wing: str = ""
     room: str = ""
+    type: str = ""
     tags: tuple[str, ...] = ()
 
 
@@ -42,7 +53,7 @@ class Outcome:
     """What became of one record; ``reason`` and ``message`` say why it failed."""
 
     label: str
-    kind: Literal["stored", "duplicate", "updated", "failed"]
+    kind: Literal["stored", "duplicate", "updated", "skipped", "failed"]
     reason: str = ""
     message: str = ""
 
@@ -79,8 +90,8 @@ async def upload(
             failures += 1
             if error.code() is not grpc.StatusCode.UNAVAILABLE or failures > _RECONNECTS:
                 raise
-    for refused in job.take_refused():
-        yield refused
+    for unsent in job.take_unsent():
+        yield unsent
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +145,7 @@ class _Job:
         self._project = project
         self._sequence = 0
         self._waiting: dict[int, _Sent] = {}
-        self._refused: list[Outcome] = []
+        self._unsent: list[Outcome] = []
         self._error: Exception | None = None
 
     async def send(self, memories: "MemoryServiceAsyncStub") -> AsyncIterator[_Answer]:
@@ -151,9 +162,9 @@ class _Job:
         if self._error is not None:
             raise self._error
 
-    def take_refused(self) -> list[Outcome]:
+    def take_unsent(self) -> list[Outcome]:
         """Return the records that were never sent."""
-        return self._refused
+        return self._unsent
 
     async def _requests(self, window: "_Window") -> AsyncIterator[pb.ImportMemoriesRequest]:
         again = iter(list(self._waiting.values()))
@@ -177,6 +188,9 @@ class _Job:
         return None
 
     def _prepare(self, record: Record) -> _Sent | None:
+        if isinstance(record, Skipped):
+            self._unsent.append(Outcome(record.label, "skipped"))
+            return None
         if isinstance(record, Refused):
             self._refuse(record.label, MalformedMessage.reason, record.reason)
             return None
@@ -190,7 +204,7 @@ class _Job:
         return _Sent(record, request)
 
     def _refuse(self, label: str, reason: str, message: str) -> None:
-        self._refused.append(Outcome(label, "failed", reason, message))
+        self._unsent.append(Outcome(label, "failed", reason, message))
 
 
 def to_request(record: Draft | Exported, defaults: Defaults, project: str) -> pb.ImportMemoriesRequest:
@@ -200,7 +214,7 @@ def to_request(record: Draft | Exported, defaults: Defaults, project: str) -> pb
         InvalidRequest: the record has a field that the contract does not know, or a wrong value.
     """
     if isinstance(record, Draft):
-        return pb.ImportMemoriesRequest(new_memory=_of_draft(record, defaults, project))
+        return _of_draft(record, defaults, project)
     fields = dict(record.fields)
     if defaults.wing:
         fields["wing"] = defaults.wing
@@ -212,7 +226,18 @@ def to_request(record: Draft | Exported, defaults: Defaults, project: str) -> pb
     return pb.ImportMemoriesRequest(new_memory=codec.decode(pb.StoreMemoryRequest, fields))
 
 
-def _of_draft(draft: Draft, defaults: Defaults, project: str) -> pb.StoreMemoryRequest:
+def turn_id(project: str, wing: str, session: str, turn: Turn) -> str:
+    """Return the id of a turn's memory: a UUID of version 8 (RFC 9562) of the SHA-256 of where it was said.
+
+    The same turn has the same id in every import, and two turns of the same words have two.
+    """
+    place = json.dumps([project or _DEFAULT_PROJECT, wing, session, turn.number, turn.part])
+    digest = int.from_bytes(hashlib.sha256(place.encode()).digest()[:16], "big")
+    versioned = digest & ~(0xF << 76) & ~(0b11 << 62) | 8 << 76 | 0b10 << 62
+    return str(uuid.UUID(int=versioned))
+
+
+def _of_draft(draft: Draft, defaults: Defaults, project: str) -> pb.ImportMemoriesRequest:
     fields: dict[str, Json] = {
         "content": draft.content,
         "wing": defaults.wing or draft.wing or _DEFAULT_WING,
@@ -222,12 +247,24 @@ def _of_draft(draft: Draft, defaults: Defaults, project: str) -> pb.StoreMemoryR
         "path": draft.path,
         "session_id": draft.session_id,
         "source": SOURCE,
+        "type": defaults.type,
         "tags": list(defaults.tags),
         "metadata": dict(draft.metadata),
     }
     if draft.occurred_at is not None:
         fields["occurred_at"] = draft.occurred_at.isoformat()
-    return codec.decode(pb.StoreMemoryRequest, {key: value for key, value in fields.items() if value})
+    given: dict[str, Json] = {key: value for key, value in fields.items() if value}
+    if draft.turn is None:
+        return pb.ImportMemoriesRequest(new_memory=codec.decode(pb.StoreMemoryRequest, _as_json(given)))
+    given["id"] = turn_id(project, str(given["wing"]), draft.session_id, draft.turn)
+    given["session_order"] = draft.turn.order
+    given["given_tags"] = list(defaults.tags)
+    given["type_declared"] = bool(defaults.type)
+    return pb.ImportMemoriesRequest(memory=codec.decode(Memory, _as_json(given)))
+
+
+def _as_json(fields: Mapping[str, Json]) -> codec.Json:
+    return dict(fields)
 
 
 def _answer(sent: _Sent, response: pb.ImportMemoriesResponse) -> _Answer:
@@ -237,6 +274,9 @@ def _answer(sent: _Sent, response: pb.ImportMemoriesResponse) -> _Answer:
     error = from_rpc_status(response.error)
     if error is None:
         return _Answer(sent, Outcome(label, "failed", "ERROR_REASON_INTERNAL", response.error.message))
+    if error.reason == _ID_TAKEN and isinstance(sent.record, Draft):
+        message = _OTHER_TURN.format(memory_id=sent.request.memory.id)
+        return _Answer(sent, Outcome(label, "failed", error.reason, message))
     taken = error.metadata.get("memory_id", "") if error.reason == "ERROR_REASON_PATH_TAKEN" else ""
     return _Answer(sent, Outcome(label, "failed", error.reason, error.message), taken)
 
@@ -246,6 +286,14 @@ async def _resolve(memories: "MemoryServiceAsyncStub", answer: _Answer) -> Outco
     record = answer.sent.record
     if not answer.taken_by or not isinstance(record, Draft):
         return answer.outcome
+    try:
+        return await _replace(memories, answer, record)
+    except grpc.aio.AioRpcError as error:
+        found = from_rpc_error(error)  # such as of a memory that somebody else changes at the same time
+        return Outcome(record.label, "failed", found.reason, found.message)
+
+
+async def _replace(memories: "MemoryServiceAsyncStub", answer: _Answer, record: Draft) -> Outcome:
     old = (await memories.GetMemory(pb.GetMemoryRequest(id=answer.taken_by))).memory
     new = answer.sent.request.new_memory
     if old.source != SOURCE or old.wing != new.wing:
