@@ -152,7 +152,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 37
     """The database could not be read or written.
 
-    Code: UNAVAILABLE. Metadata: none; the cause is in the service's log.
+    Code: UNAVAILABLE. Metadata: `remedy`, where the user can do something; the
+    cause is in the service's log.
     """
     ERROR_REASON_STORE_FULL: _ErrorReason.ValueType  # 38
     """The disk or the database's size limit is reached; nothing was stored.
@@ -386,7 +387,8 @@ Code: FAILED_PRECONDITION. Metadata: `memory_id`.
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 37
 """The database could not be read or written.
 
-Code: UNAVAILABLE. Metadata: none; the cause is in the service's log.
+Code: UNAVAILABLE. Metadata: `remedy`, where the user can do something; the
+cause is in the service's log.
 """
 ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 38
 """The disk or the database's size limit is reached; nothing was stored.
