@@ -17,7 +17,7 @@ CALLS = {
     "embedder.v1.EmbedderService/EmbedTexts",
     "index.v1.IndexService/SearchVectors",
     "store.v1.SearchService/SearchText",
-    "store.v1.MemoryService/BatchGetMemories",
+    "store.v1.SearchService/FetchCandidates",
 }
 
 

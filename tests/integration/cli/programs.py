@@ -51,7 +51,7 @@ class Server:
     Several can start at the same time: `wait` returns once one has said that it is ready.
     """
 
-    def __init__(self, log: Path, *arguments: str, ready: str) -> None:
+    def __init__(self, log: Path, *arguments: str, ready: str, log_level: str = "WARNING") -> None:
         self._log = log
         with log.open("wb") as file:
             self._popen = subprocess.Popen(
@@ -60,7 +60,7 @@ class Server:
                 stdout=file,
                 stderr=subprocess.PIPE,
                 # Nobody reads the log while it runs: one that fills the pipe would stop it.
-                env={**environment(), "SATCHEL_LOG_LEVEL": "WARNING"},
+                env={**environment(), "SATCHEL_LOG_LEVEL": log_level},
             )
         self.pid = self._popen.pid
         self.lines: list[str] = []

@@ -35,6 +35,7 @@ def apart(folder: Path) -> Iterator[dict[str, str]]:
             folder / f"{name}.log",
             *("-d", str(folder / "data"), "serve", name, "--listen", addresses[name], *peers),
             ready="started",
+            log_level="INFO",
         )
         for name in SERVICES
     ]
