@@ -2,7 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.allocator.distinctions import are_distinct
+from satchel.allocator.distinctions import Facts
+
+
+def are_distinct(one: str, other: str) -> bool:
+    return Facts((one, other)).are_distinct(0, 1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from satchel.allocator.distinctions import are_distinct
+from satchel.allocator.distinctions import Facts
 from satchel.allocator.model import Ranked, Scored, Vectors
 
 # Larger products are spread over threads by OpenBLAS, which then wait for a processor that a service shares
@@ -23,8 +23,9 @@ def collapse(vectors: Vectors, texts: Sequence[str], similarity: float) -> NDArr
     into = np.arange(len(vectors))
     if similarity >= 1 or len(vectors) < 2:  # noqa: PLR2004  # a pair takes two
         return into
+    facts = Facts(texts)
     for best, other in _close_pairs(vectors, similarity):
-        if into[best] == best and into[other] == other and not are_distinct(texts[best], texts[other]):
+        if into[best] == best and into[other] == other and not facts.are_distinct(best, other):
             into[other] = best
     return into
 

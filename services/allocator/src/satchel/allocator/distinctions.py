@@ -6,7 +6,7 @@ so doubt means distinct. Pure, and linear in the texts.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from satchel.runtime.folding import fold
@@ -82,14 +82,28 @@ def marks_of(text: str) -> Marks:
     )
 
 
-def are_distinct(one: str, other: str) -> bool:
-    """Tell whether two texts differ in a number, a day or month, or a negation.
+class Facts:
+    """The marks of some texts, each read once, when it is first compared."""
 
-    A text that is not known (empty: the store keeps it back) is taken to differ from any.
-    """
-    if not one or not other:
-        return True
-    return one != other and marks_of(one) != marks_of(other)
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._marks: dict[int, Marks] = {}
+
+    def are_distinct(self, one: int, other: int) -> bool:
+        """Tell whether two of the texts differ in a number, a day or month, or a negation.
+
+        A text that is not known (empty: the store keeps it back) is taken to differ from any.
+        """
+        first, second = self._texts[one], self._texts[other]
+        if not first or not second:
+            return True
+        return first != second and self._of(one) != self._of(other)
+
+    def _of(self, index: int) -> Marks:
+        found = self._marks.get(index)
+        if found is None:
+            found = self._marks[index] = marks_of(self._texts[index])
+        return found
 
 
 def _words(text: str) -> Iterator[str]:
