@@ -24,7 +24,11 @@ def inspector() -> str:
     program = HERE / "node_modules" / ".bin" / "mcp-inspector"
     if not program.exists():
         subprocess.run(
-            [str(npm), "ci", "--no-progress"], cwd=HERE, check=True, capture_output=True, timeout=300
+            [str(npm), "install", "--no-save", "--no-progress"],
+            cwd=HERE,
+            check=True,
+            capture_output=True,
+            timeout=300,
         )
     return str(program)
 
