@@ -141,6 +141,10 @@ async def test_what_a_refused_model_left_waiting_is_embedded_once_a_model_is_acc
         await client.store("giraffes")
         for one in stored:
             await until_embedded(client, one.id, 0)
+        status = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert status.stats.pending_embedding_count == 0
+    assert status.stats.embedding_count == 5
 
 
 async def until_idle(client: Client) -> None:

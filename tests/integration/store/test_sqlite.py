@@ -289,6 +289,9 @@ async def test_a_sweep_comes_by_itself_after_a_while(tmp_path: Path) -> None:
         readers = sqlite_store(client)._readers
         while await readers.run(is_due):
             pass
+        swept = not await readers.run(is_due)
+
+    assert swept
 
 
 async def test_where_nothing_can_be_written_memories_are_still_read(tmp_path: Path) -> None:

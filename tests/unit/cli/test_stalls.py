@@ -45,6 +45,8 @@ async def test_what_moves_may_take_longer_than_the_limit() -> None:
             await asyncio.sleep(0)
             moved()
 
+    assert loop.time() >= began + 0.3
+
 
 async def test_a_timeout_of_the_work_itself_comes_out_as_it_is() -> None:
     with pytest.raises(TimeoutError):
