@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from tokenizers import Encoding as RawEncoding
 from tokenizers import Tokenizer as RawTokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -74,10 +75,12 @@ class HuggingFaceTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         """Read whole texts; offsets are code points, as the library gives them to Python."""
-        return [
-            _encoding(one.ids, one.offsets)
-            for one in self._raw.encode_batch(list(texts), add_special_tokens=False)
-        ]
+        return [_encoding(one.ids, one.offsets) for one in self._encoded(texts)]
+
+    def _encoded(self, texts: Sequence[str]) -> Sequence[RawEncoding]:
+        if len(texts) == 1:  # a batch wakes a pool of threads, which costs a query more than its tokens
+            return [self._raw.encode(texts[0], add_special_tokens=False)]
+        return self._raw.encode_batch(list(texts), add_special_tokens=False)
 
     def _prefix_ids(self, prefix: str) -> TokenIds:
         return np.array(self._raw.encode(prefix.strip(), add_special_tokens=False).ids, dtype=np.int32)
