@@ -27,13 +27,14 @@ from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_do
 from satchel.api.types.v1 import memory_pb2 as satchel_dot_api_dot_types_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/scope.proto\x12\x14satchel.api.types.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\x1a!satchel/api/types/v1/memory.proto\"\x8d\x04\n\x0cMemoryFilter\x12%\n\x07project\x18\x01 \x01(\tB\x14\xca\x8c\x19\x10\x10\xc8\x01\x18\x01\x62\t\"default\"\x12i\n\x05wings\x18\x02 \x03(\tBZ\xca\x8c\x19V\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of themHd\x12i\n\x05rooms\x18\x03 \x03(\tBZ\xca\x8c\x19V\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of themHd\x12\x37\n\x05types\x18\x04 \x03(\x0e\x32 .satchel.api.types.v1.MemoryTypeB\x06\xca\x8c\x19\x02H\n\x12\x39\n\x06states\x18\x05 \x03(\x0e\x32!.satchel.api.types.v1.MemoryStateB\x06\xca\x8c\x19\x02H\x03\x12\x1e\n\x0bsession_ids\x18\x06 \x03(\tB\t\xca\x8c\x19\x05\x10\xc8\x01Hd\x12\x16\n\x04tags\x18\x07 \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H \x12)\n\x05since\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/scope.proto\x12\x14satchel.api.types.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\x1a!satchel/api/types/v1/memory.proto\"\x8d\x04\n\x0cMemoryFilter\x12%\n\x07project\x18\x01 \x01(\tB\x14\xca\x8c\x19\x10\x10\xc8\x01\x18\x01\x62\t\"default\"\x12i\n\x05wings\x18\x02 \x03(\tBZ\xca\x8c\x19V\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of themHd\x12i\n\x05rooms\x18\x03 \x03(\tBZ\xca\x8c\x19V\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of themHd\x12\x37\n\x05types\x18\x04 \x03(\x0e\x32 .satchel.api.types.v1.MemoryTypeB\x06\xca\x8c\x19\x02H\n\x12\x39\n\x06states\x18\x05 \x03(\x0e\x32!.satchel.api.types.v1.MemoryStateB\x06\xca\x8c\x19\x02H\x03\x12\x1e\n\x0bsession_ids\x18\x06 \x03(\tB\t\xca\x8c\x19\x05\x10\xc8\x01Hd\x12\x16\n\x04tags\x18\x07 \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H \x12)\n\x05since\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampBA\n\x18\x64\x65v.satchel.api.types.v1P\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.types.v1.scope_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.types.v1P\001Z#satchel.dev/go/api/types/v1;typesv1'
   _globals['_MEMORYFILTER'].fields_by_name['project']._loaded_options = None
   _globals['_MEMORYFILTER'].fields_by_name['project']._serialized_options = b'\312\214\031\020\020\310\001\030\001b\t\"default\"'
   _globals['_MEMORYFILTER'].fields_by_name['wings']._loaded_options = None
