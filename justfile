@@ -40,6 +40,14 @@ gen:
     python tools/generate.py
     python tools/documents.py
 
+# Writes the stubs of the clients in Go and TypeScript; needs Go and Node.
+clients:
+    npm ci --prefix clients/typescript --no-audit --no-fund
+    python tools/generate.py --image build/contract.binpb
+    buf generate
+    python clients/typescript/foreign.py build/foreign.binpb
+    buf generate --template clients/typescript/foreign.gen.yaml
+
 # Formats and mends what can be mended.
 fix:
     ruff check --fix .

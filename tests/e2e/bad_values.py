@@ -24,7 +24,7 @@ from satchel.gateway.transcoder.words import known_words
 
 CONTRACT = load_contract()
 UNKNOWN_ID = "0190a6b2-8f1e-7c3d-9a4b-5e6f70818293"
-LONG = 70_000
+LONG = 210_000  # more than any field takes
 # Wire types; source: https://protobuf.dev/programming-guides/encoding/
 _VARINT, _FIXED64, _TEXT = 0, 1, 2
 GREATEST = {FieldDescriptor.CPPTYPE_INT32: 2**31 - 1, FieldDescriptor.CPPTYPE_INT64: 2**63 - 1}
@@ -97,6 +97,8 @@ def _example(field: FieldDescriptor) -> Any:  # noqa: ANN401
         one: Any = right(field.message_type)
     elif field.enum_type is not None:
         one = known_words(field.enum_type)[0]
+    elif field.cpp_type != FieldDescriptor.CPPTYPE_STRING:
+        one = 1
     else:
         one = UNKNOWN_ID if rules_of(field).format else "w"
     return [one] if field.is_repeated else one

@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "satchel.cli.main"]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Addresses of one running Satchel."""
+    """Addresses of one running Satchel; ``metrics`` are where each of its processes tells them."""
 
     http: str
     allocator: str
@@ -31,6 +31,7 @@ class Running:
     embedder: str
     data_dir: Path
     url: str
+    metrics: tuple[str, ...] = ()
 
     def cli(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run the command line against this Satchel."""
@@ -107,19 +108,21 @@ def embedded(data_dir: Path, environment: Mapping[str, str] | None = None) -> It
     arguments = ["up", "--grpc", address, "--http", f"127.0.0.1:{http_port}"]
     with process(arguments, data_dir, environment) as started:
         wait_until_ready(http, started)
-        yield Running(http, address, address, address, address, data_dir, "")
+        yield Running(http, address, address, address, address, data_dir, "", (f"{http}/metrics",))
 
 
 @contextmanager
 def apart(data_dir: Path, environment: Mapping[str, str] | None = None) -> Iterator[Running]:
     """Run five processes that call each other over loopback sockets."""
     names = ["embedder", "store", "index", "allocator", "gateway"]
-    at = {name: f"127.0.0.1:{port}" for name, port in zip(names, free_ports(len(names)), strict=True)}
+    places = [f"127.0.0.1:{port}" for port in free_ports(2 * len(names))]
+    at, metrics = (dict(zip(names, places[first::2], strict=True)) for first in (0, 1))
     peers = [word for name in names[:-1] for word in (f"--{name}", at[name])]
     with ExitStack() as stack:
         for name in names:
             arguments = ["serve", name, "--listen", at[name], *peers]
-            last = stack.enter_context(process(arguments, data_dir, environment))
+            own = {**(environment or {}), "SATCHEL_METRICS_PROMETHEUS_ADDR": metrics[name]}
+            last = stack.enter_context(process(arguments, data_dir, own))
         wait_until_ready(f"http://{at['gateway']}", last)
         url = ",".join(f"{name}={at[name]}" for name in names[:-1])
         yield Running(
@@ -130,4 +133,5 @@ def apart(data_dir: Path, environment: Mapping[str, str] | None = None) -> Itera
             at["embedder"],
             data_dir,
             url,
+            tuple(f"http://{place}/metrics" for place in metrics.values()),
         )

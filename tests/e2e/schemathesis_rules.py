@@ -22,7 +22,49 @@ _NEVER_EMPTY = ("content", "wing")
 def filter_case(_context: schemathesis.HookContext, case: "schemathesis.Case[Any]") -> bool:
     """Say whether a request keeps all the rules."""
     body = case.body if isinstance(case.body, Mapping) else {}
+    if any(_contradicts_itself(case.path, body)) or (
+        case.method == "DELETE" and _deletes_all(case.path, body)
+    ):
+        return False
+    if case.method == "PATCH" and not _changes(body):
+        return False
     return not (case.method == "PUT" and _clears(body)) and not any(_broken(body, case.query or {}))
+
+
+def _contradicts_itself(path: str, body: Mapping[str, Any]) -> Iterator[bool]:
+    """Yield whether a request to the archive contradicts itself."""
+    # ArchiveMemories: a wing and a room do not go with ids.
+    yield path == "/api/v1/archive" and bool(body.get("ids")) and bool(body.get("wing") or body.get("room"))
+    # UnarchiveMemories: ids or a batch, and not both.
+    yield path == "/api/v1/unarchive" and bool(body.get("ids")) == bool(body.get("batch_id"))
+    # LinkMemories: no memory is its own cause.
+    cause = str(body.get("cause_id") or "").lower().rpartition(":")[2]
+    yield (
+        path == "/api/v1/causal/links"
+        and cause == str(body.get("effect_id") or "").lower().rpartition(":")[2]
+    )
+    # CaptureIdentity: a conversation or messages, and not both.
+    yield path.endswith("/capture") and bool(body.get("conversation")) == bool(body.get("messages"))
+    # SwapModel: to another model.
+    yield path.endswith("/swap") and body.get("from_model") == body.get("to_model")
+
+
+def _deletes_all(path: str, body: Mapping[str, Any]) -> bool:
+    """Say whether memories would be cleared that other requests look for, or mode and place do not fit."""
+    if path != "/api/v1/memories":
+        return False
+    mode, wing, room = (str(body.get(name) or "") for name in ("mode", "wing", "room"))
+    fits = {"global": not wing and not room, "all": not wing and not room, "wing": wing and not room}
+    # With an expected count the answer depends on what is there.
+    counted = body.get("expected_count") is not None
+    return not body.get("dry_run") or counted or not fits.get(mode.removeprefix("CLEAR_MODE_").lower(), wing)
+
+
+def _changes(body: Mapping[str, Any]) -> bool:
+    """Say whether a patch of an identity names anything to change."""
+    return any(
+        body.get(name) not in (None, [], "") for name in body.keys() - {"project", "reason", "request_id"}
+    )
 
 
 def _clears(body: Mapping[str, Any]) -> bool:
@@ -33,8 +75,8 @@ def _clears(body: Mapping[str, Any]) -> bool:
 
 
 def _broken(body: Mapping[str, Any], query: Mapping[str, Any]) -> Iterator[bool]:
-    # ListMemories: a page token is opaque, and only one that an answer held is taken.
-    yield bool(query.get("page_token"))
+    # Lists: a page token or a cursor is opaque, and only one that an answer held is taken.
+    yield bool(query.get("page_token") or query.get("cursor"))
     # Recall, SearchMemories: a revision is one that an answer held; for a greater one the server waits.
     yield _number(body.get("min_revision"), 0) > 0
     # Recall, SearchMemories, Allocate: the floor of the threshold is at most the ceiling.

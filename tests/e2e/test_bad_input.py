@@ -26,6 +26,7 @@ from e2e.bad_values import (
     wire,
 )
 from e2e.running import Running
+from requirements import requirement
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.store.v1 import memory_service_pb2 as store_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as store_rpc
@@ -89,7 +90,7 @@ class Doors:
         """Send JSON by the RPC's route."""
         path, rest = route.rule.template, dict(body)
         for name in route.path_fields:
-            path = path.replace(f"{{{name}}}", quote(rest.pop(name), safe="", errors="surrogatepass"))
+            path = path.replace(f"{{{name}}}", quote(str(rest.pop(name)), safe="", errors="surrogatepass"))
         text = json.dumps(rest) if route.rule.body else None
         query = "" if route.rule.body else urlencode(rest, doseq=True, errors="surrogatepass")
         headers = {"Content-Type": "application/json"}
@@ -202,6 +203,7 @@ def _cases(rpc: Rpc, satchel: Running, *, legal: bool) -> list[tuple[Path, Bad]]
     return found[::SAMPLE_APART] if satchel.url else found
 
 
+@requirement("doors:same-errors")
 @pytest.mark.parametrize("rpc", rpcs(), ids=lambda rpc: rpc.name)
 def test_bad_input_is_refused_alike_at_every_door_and_stores_nothing(
     satchel: Running, doors: Doors, rpc: Rpc
@@ -214,6 +216,7 @@ def test_bad_input_is_refused_alike_at_every_door_and_stores_nothing(
     assert before == doors.stored()
 
 
+@requirement("store:whole")
 @pytest.mark.parametrize("rpc", [rpc for rpc in rpcs() if not rpc.is_write], ids=lambda rpc: rpc.name)
 def test_odd_but_legal_input_is_never_a_fault_of_the_server(satchel: Running, doors: Doors, rpc: Rpc) -> None:
     cases = _cases(rpc, satchel, legal=True)
@@ -222,6 +225,7 @@ def test_odd_but_legal_input_is_never_a_fault_of_the_server(satchel: Running, do
     assert not faults, "\n".join(faults)
 
 
+@requirement("doors:same-errors")
 @pytest.mark.parametrize("rpc", rpcs(), ids=lambda rpc: rpc.name)
 def test_an_unknown_field_is_refused_by_name(doors: Doors, rpc: Rpc) -> None:
     body = {**right(rpc.input), "colour": "red"}
@@ -234,6 +238,7 @@ def test_an_unknown_field_is_refused_by_name(doors: Doors, rpc: Rpc) -> None:
     assert {Refusal("ERROR_REASON_FIELD_UNKNOWN", "colour")} == set(refusals)
 
 
+@requirement("rest:update")
 def test_members_that_are_there_are_updated_and_the_text_cannot_be_cleared(satchel: Running) -> None:
     api = f"{satchel.http}/api/v1/memories"
     body = {"wing": "masks", "content": "The gate is green.", "tags": ["painted"], "title": "Gate"}

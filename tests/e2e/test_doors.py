@@ -10,6 +10,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from e2e.running import COMMAND, Running
+from requirements import requirement
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_rpc
 from satchel.runtime.tokens import count_tokens
@@ -48,6 +49,7 @@ async def over_mcp(client: Client) -> str:
     return str(text)
 
 
+@requirement("doors:same-bytes")
 async def test_every_door_recalls_the_same_bytes(satchel: Running) -> None:
     rest = over_rest(satchel)
     async with Client(f"{satchel.http}/mcp") as client:
@@ -57,6 +59,7 @@ async def test_every_door_recalls_the_same_bytes(satchel: Running) -> None:
     assert [rest, rest, rest] == [over_grpc(satchel), over_command_line(satchel), mcp]
 
 
+@requirement("doors:same-bytes")
 async def test_an_agent_that_starts_its_own_server_recalls_the_same_bytes(satchel: Running) -> None:
     place = ["--url", satchel.url] if satchel.url else ["--data-dir", str(satchel.data_dir)]
     server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *place, "mcp"])
@@ -64,6 +67,7 @@ async def test_an_agent_that_starts_its_own_server_recalls_the_same_bytes(satche
         assert over_rest(satchel) == await over_mcp(client)
 
 
+@requirement("recall:budget", "recall:explained")
 def test_the_receipt_is_what_tiktoken_counts(satchel: Running) -> None:
     answer = httpx2.post(
         f"{satchel.http}/api/v1/memories/recall",
@@ -76,6 +80,7 @@ def test_the_receipt_is_what_tiktoken_counts(satchel: Running) -> None:
     assert {row["id"] for row in answer["memories"]} <= {row["id"] for row in answer["explanations"]}
 
 
+@requirement("doors:own-writes", "delete:gone")
 def test_a_client_reads_its_own_writes_and_never_what_it_deleted(satchel: Running) -> None:
     api = f"{satchel.http}/api/v1/memories"
     stored = httpx2.post(
@@ -93,6 +98,7 @@ def test_a_client_reads_its_own_writes_and_never_what_it_deleted(satchel: Runnin
     assert httpx2.get(f"{api}/{stored.json()['id']}").status_code == 404
 
 
+@requirement("rest:update", "update:derived")
 def test_an_update_keeps_what_it_does_not_change(satchel: Running) -> None:
     api = f"{satchel.http}/api/v1/memories"
     stored = httpx2.post(
@@ -109,6 +115,7 @@ def test_an_update_keeps_what_it_does_not_change(satchel: Running) -> None:
     assert [row["content"] for row in found] == ["The well is eleven metres deep."]
 
 
+@requirement("import:lossless")
 def test_an_export_imported_elsewhere_exports_the_same_lines(satchel: Running, tmp_path: Path) -> None:
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     elsewhere = [*COMMAND, "--data-dir", str(tmp_path / "elsewhere")]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import Running, embedded
+from requirements import requirement
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
@@ -30,11 +31,13 @@ def run_example(name: str, interpreter: str, at: Running) -> str:
     return done.stdout
 
 
+@requirement("docs:true")
 def test_the_rest_example_stores_and_recalls(fresh: Running) -> None:
     printed = run_example("rest.sh", "bash", fresh)
 
     assert "because the ledger needs ACID" in printed.split('"context"')[1]
 
 
+@requirement("docs:true")
 def test_the_grpc_example_stores_and_recalls(fresh: Running) -> None:
     assert "Invoices go out on Mondays." in run_example("grpc_client.py", sys.executable, fresh)

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from e2e.running import COMMAND, Running
+from requirements import requirement
 
 HERE = Path(__file__).resolve().parent / "inspector"
 QUESTION = "Which serial number does the oven have?"
@@ -59,6 +60,7 @@ def expected(satchel: Running) -> str:
     return str(httpx2.post(f"{satchel.http}/api/v1/memories/recall", json=body).json()["context"])
 
 
+@requirement("mcp:protocol", "doors:same-bytes")
 def test_the_inspector_recalls_the_same_bytes_over_http(satchel: Running, inspector: str) -> None:
     target = [f"{satchel.http}/mcp", "--transport", "http"]
 
@@ -68,6 +70,7 @@ def test_the_inspector_recalls_the_same_bytes_over_http(satchel: Running, inspec
     assert expected(satchel) == text_of(result)
 
 
+@requirement("mcp:protocol", "doors:same-bytes")
 def test_the_inspector_recalls_the_same_bytes_over_stdio(satchel: Running, inspector: str) -> None:
     place = ["--url", satchel.url] if satchel.url else ["--data-dir", str(satchel.data_dir)]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import embedded
+from requirements import requirement
 
 TESTS = Path(__file__).resolve().parents[1]
 LIMIT_S = 280
@@ -32,6 +33,7 @@ phases.fuzzing.enabled = false
 """
 
 
+@requirement("rest:derived")
 @pytest.mark.timeout(LIMIT_S + 60)
 def test_the_server_does_what_its_document_says(tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(CONFIG, encoding="utf-8")

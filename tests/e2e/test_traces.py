@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import httpx2
 
 from e2e.running import Running
+from requirements import requirement
+from satchel.api.types.v1 import trace_pb2
 from satchel.runtime.trace_records import SpanRecord, decode_spans
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
@@ -30,6 +32,7 @@ def traced(
     return answer, decode_spans(base64.b64decode(answer.headers["satchel-spans"]))
 
 
+@requirement("trace:one-tree")
 def test_a_recall_is_one_tree_through_every_part(satchel: Running) -> None:
     _, spans = traced(satchel, "memories/recall", {"query": "Who is allergic to walnuts?", "wing": "kitchen"})
 
@@ -45,6 +48,17 @@ def test_a_recall_is_one_tree_through_every_part(satchel: Running) -> None:
         assert ("client", name) == (caller.kind, caller.name.removeprefix(PACKAGE))
 
 
+@requirement("trace:on-demand")
+def test_the_spans_of_a_recall_fit_the_metadata_that_clients_accept_by_default(satchel: Running) -> None:
+    answer, spans = traced(satchel, "memories/recall", {"query": "Which oven came?", "wing": "kitchen"})
+
+    encoded = answer.headers["satchel-spans"]
+    message = trace_pb2.TraceSpans.FromString(base64.b64decode(encoded))
+    assert (message.trace_id.hex(), len(message.spans)) == (TRACE_ID, len(spans))
+    assert (message.dropped_count, len(encoded) < 4096) == (0, True)
+
+
+@requirement("trace:one-tree")
 def test_time_is_shown_where_it_is_spent(satchel: Running) -> None:
     _, spans = traced(satchel, "memories/recall", {"query": "Which oven came last week?", "wing": "kitchen"})
 
@@ -52,6 +66,7 @@ def test_time_is_shown_where_it_is_spent(satchel: Running) -> None:
     assert {"satchel.embedder.infer", "satchel.index.search", "satchel.store.search_text"} <= names
 
 
+@requirement("trace:failures")
 def test_a_failed_call_has_its_status_on_both_sides(satchel: Running) -> None:
     answer, spans = traced(satchel, "memories/recall", {"query": "x", "wing": "not a wing"})
 

@@ -159,10 +159,10 @@ class Searches(search_rpc.SearchServiceServicer):
             revision=8,
         )
 
-    async def SearchVectors(self, request: Any, context: Any) -> search_pb.SearchVectorsResponse:  # noqa: ANN401, ARG002, N802
-        self.world.called("store.SearchVectors", request)
+    async def SearchStoredVectors(self, request: Any, context: Any) -> search_pb.SearchStoredVectorsResponse:  # noqa: ANN401, ARG002, N802
+        self.world.called("store.SearchStoredVectors", request)
         hits = self.world.nearest(request.vector, request.filter, request.top_k)
-        return search_pb.SearchVectorsResponse(
+        return search_pb.SearchStoredVectorsResponse(
             hits=[search_pb.StoredVectorHit(memory_id=name, score=score) for name, score in hits], revision=8
         )
 

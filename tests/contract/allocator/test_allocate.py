@@ -6,6 +6,7 @@ import grpc
 import numpy as np
 import pytest
 
+from requirements import requirement
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.runtime.errors import Code
 from satchel.runtime.status import from_rpc_error
@@ -21,6 +22,7 @@ def packed(*values: float) -> bytes:
     return np.array(values, dtype="<f4").tobytes()
 
 
+@requirement("allocate:pure")
 async def test_the_callers_candidates_are_packed_without_any_other_service(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -38,6 +40,7 @@ async def test_the_callers_candidates_are_packed_without_any_other_service(
     assert reply == await allocator.Allocate(request)
 
 
+@requirement("recall:empty")
 async def test_no_candidates_give_an_empty_context(allocator: "AllocatorServiceAsyncStub") -> None:
     reply = await allocator.Allocate(pb.AllocateRequest())
     assert (reply.context, reply.receipt.budget) == ("", 4000)
@@ -58,6 +61,7 @@ def duplicates(
     )
 
 
+@requirement("recall:duplicates")
 async def test_near_duplicates_collapse_where_there_are_vectors(
     allocator: "AllocatorServiceAsyncStub",
 ) -> None:
@@ -72,6 +76,7 @@ async def test_near_duplicates_collapse_where_there_are_vectors(
     assert (len(whole.memories), whole.receipt.collapsed_count) == (2, 0)
 
 
+@requirement("recall:duplicates")
 @pytest.mark.parametrize("strategy", [pb.STRATEGY_KNAPSACK, pb.STRATEGY_TOP])
 async def test_near_duplicates_come_back_last_while_budget_is_left(
     allocator: "AllocatorServiceAsyncStub", strategy: "pb.Strategy.ValueType"
@@ -84,6 +89,7 @@ async def test_near_duplicates_come_back_last_while_budget_is_left(
     assert "1 of them came back" in reply.receipt.notes[0]
 
 
+@requirement("recall:duplicates", "recall:explained")
 async def test_under_cba_near_duplicates_stay_collapsed_and_are_explained_in_figures(
     allocator: "AllocatorServiceAsyncStub",
 ) -> None:
@@ -96,6 +102,7 @@ async def test_under_cba_near_duplicates_stay_collapsed_and_are_explained_in_fig
     assert gone.density < 1
 
 
+@requirement("recall:explained")
 async def test_what_is_below_the_threshold_is_explained_with_its_cheapest_form(
     allocator: "AllocatorServiceAsyncStub",
 ) -> None:
@@ -110,6 +117,7 @@ async def test_what_is_below_the_threshold_is_explained_with_its_cheapest_form(
     assert (far.outcome, far.token_cost) == (pb.OUTCOME_BELOW_THRESHOLD, count_tokens("Lunch was late.\n"))
 
 
+@requirement("recall:bounds")
 async def test_a_bound_that_a_request_names_moves_the_servers_other_bound(
     allocator: "AllocatorServiceAsyncStub",
 ) -> None:
@@ -123,6 +131,7 @@ async def test_a_bound_that_a_request_names_moves_the_servers_other_bound(
         assert reply.receipt.threshold == threshold
 
 
+@requirement("allocate:pure")
 async def test_ages_count_from_the_latest_candidate(allocator: "AllocatorServiceAsyncStub") -> None:
     old, new = (
         pb.Candidate(id="old", content="x", relevance=0.5),
@@ -138,6 +147,7 @@ async def test_ages_count_from_the_latest_candidate(allocator: "AllocatorService
     assert ages["old"] == pytest.approx(np.exp(-1))
 
 
+@requirement("recall:calls-not-held-up")
 async def test_large_candidates_are_packed_on_a_thread(allocator: "AllocatorServiceAsyncStub") -> None:
     texts = [f"{number} " + "word " * 13_000 for number in range(5)]
     reply = await allocator.Allocate(
@@ -153,6 +163,7 @@ async def test_large_candidates_are_packed_on_a_thread(allocator: "AllocatorServ
     assert count_tokens(reply.context) == reply.total_tokens <= 30_000
 
 
+@requirement("allocate:pure")
 @pytest.mark.parametrize(
     ("candidates", "reason", "field"),
     [

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
+from requirements import requirement
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.types.v1 import memory_pb2
 from satchel.runtime.errors import Code, RemoteError
 from satchel.runtime.status import from_rpc_error
@@ -28,6 +30,7 @@ def fill(world: World) -> None:
     world.memories += [memory(number, text, day=number) for number, text in enumerate(TEXTS)]
 
 
+@requirement("recall:relevant")
 async def test_the_most_relevant_memory_comes_first_and_stands_verbatim(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -39,6 +42,7 @@ async def test_the_most_relevant_memory_comes_first_and_stands_verbatim(
     assert reply.context.startswith("<memories ")
 
 
+@requirement("recall:budget")
 async def test_the_receipt_is_the_count_of_the_context(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -50,6 +54,7 @@ async def test_the_receipt_is_the_count_of_the_context(
     assert reply.receipt.model_sha256 == "a" * 64
 
 
+@requirement("recall:fills")
 async def test_a_recall_is_one_call_of_each_kind(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -63,6 +68,7 @@ async def test_a_recall_is_one_call_of_each_kind(
     ]
 
 
+@requirement("recall:deterministic")
 async def test_the_same_request_gives_the_same_bytes(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -72,12 +78,14 @@ async def test_the_same_request_gives_the_same_bytes(
     assert first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True)
 
 
+@requirement("recall:empty")
 async def test_no_match_is_a_success_with_an_empty_context(allocator: "AllocatorServiceAsyncStub") -> None:
     reply = await allocator.Recall(pb.RecallRequest(query="anything"))
     assert (reply.context, len(reply.memories), reply.total_tokens) == ("", 0, 0)
     assert list(reply.receipt.notes) == ["No memory was found."]
 
 
+@requirement("recall:degraded")
 async def test_without_the_embedder_words_alone_decide(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -85,11 +93,12 @@ async def test_without_the_embedder_words_alone_decide(
     world.break_down("embedder")
     reply = await allocator.Recall(pb.RecallRequest(query="billing database"))
     assert reply.memories[0].id == memory_id(0)
-    assert list(reply.receipt.degraded) == ["embedder"]
+    assert list(reply.receipt.degraded) == [pb.PART_EMBEDDER]
     assert reply.receipt.model_sha256 == ""
     assert "index.SearchVectors" not in world.calls
 
 
+@requirement("recall:degraded")
 async def test_without_the_index_the_stores_exact_search_answers(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -97,27 +106,30 @@ async def test_without_the_index_the_stores_exact_search_answers(
     world.break_down("index")
     reply = await allocator.Recall(pb.RecallRequest(query="billing database"))
     assert reply.memories[0].id == memory_id(0)
-    assert list(reply.receipt.degraded) == ["index"]
-    assert "store.SearchVectors" in world.calls
+    assert list(reply.receipt.degraded) == [pb.PART_INDEX]
+    assert "store.SearchStoredVectors" in world.calls
 
 
+@requirement("recall:degraded")
 async def test_a_degraded_index_is_passed_on(world: World, allocator: "AllocatorServiceAsyncStub") -> None:
     fill(world)
     world.index_degraded = True
     reply = await allocator.Recall(pb.RecallRequest(query="billing"))
-    assert list(reply.receipt.degraded) == ["index"]
+    assert list(reply.receipt.degraded) == [pb.PART_INDEX]
 
 
+@requirement("recall:degraded")
 async def test_without_any_vector_search_words_alone_decide(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
     fill(world)
-    world.break_down("index", "store.SearchVectors")
+    world.break_down("index", "store.SearchStoredVectors")
     reply = await allocator.Recall(pb.RecallRequest(query="billing database"))
     assert reply.memories[0].id == memory_id(0)
-    assert list(reply.receipt.degraded) == ["index"]
+    assert list(reply.receipt.degraded) == [pb.PART_INDEX]
 
 
+@requirement("recall:degraded")
 async def test_without_the_search_by_words_meaning_alone_decides(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -125,9 +137,10 @@ async def test_without_the_search_by_words_meaning_alone_decides(
     world.break_down("store.SearchText")
     reply = await allocator.Recall(pb.RecallRequest(query="billing database"))
     assert reply.memories
-    assert list(reply.receipt.degraded) == ["lexical"]
+    assert list(reply.receipt.degraded) == [pb.PART_LEXICAL]
 
 
+@requirement("recall:needs-store")
 @pytest.mark.parametrize("parts", [("store",), ("store", "index"), ("store", "embedder")])
 async def test_without_the_store_the_call_fails_as_unavailable(
     world: World, allocator: "AllocatorServiceAsyncStub", parts: tuple[str, ...]
@@ -140,6 +153,7 @@ async def test_without_the_store_the_call_fails_as_unavailable(
     assert (error.code, error.reason) == (Code.UNAVAILABLE, "ERROR_REASON_PEER_UNAVAILABLE")
 
 
+@requirement("recall:revision")
 async def test_the_wanted_revision_is_forwarded_and_its_lack_is_told(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -154,6 +168,7 @@ async def test_the_wanted_revision_is_forwarded_and_its_lack_is_told(
     assert from_rpc_error(failure.value).reason == "ERROR_REASON_REVISION_NOT_REACHED"
 
 
+@requirement("recall:fallback-wing")
 async def test_a_fallback_wing_answers_only_when_the_wing_has_nothing(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -168,6 +183,7 @@ async def test_a_fallback_wing_answers_only_when_the_wing_has_nothing(
     assert reply.receipt.fallback_wing == ""
 
 
+@requirement("recall:filters")
 async def test_a_neighbour_of_another_type_is_not_shown_when_a_type_is_asked_for(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -181,6 +197,7 @@ async def test_a_neighbour_of_another_type_is_not_shown_when_a_type_is_asked_for
     assert "Yes, agreed." not in only.context
 
 
+@requirement("recall:relevant", "embed:pending")
 async def test_a_memory_without_vectors_is_found_by_its_words(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -191,6 +208,7 @@ async def test_a_memory_without_vectors_is_found_by_its_words(
     assert not found[memory_id(2)].HasField("similarity")
 
 
+@requirement("recall:duplicates", "recall:explained")
 async def test_near_duplicates_are_shown_once_where_the_budget_is_tight_and_explained(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -207,6 +225,7 @@ async def test_near_duplicates_are_shown_once_where_the_budget_is_tight_and_expl
     assert [one.id for one in (await allocator.Recall(request)).memories][-1] == memory_id(2)
 
 
+@requirement("recall:distinct-facts")
 async def test_facts_of_other_days_and_numbers_are_all_shown_where_there_is_room(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -220,12 +239,13 @@ async def test_facts_of_other_days_and_numbers_are_all_shown_where_there_is_room
     assert reply.receipt.collapsed_count == 0
 
 
+@requirement("recall:revision")
 async def test_an_answer_older_than_the_wanted_revision_is_an_error_also_when_degraded(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
     """The stand-ins are at revision 7 (index) and 8 (store)."""
     fill(world)
-    for broken in ((), ("index",), ("embedder",), ("index", "store.SearchVectors")):
+    for broken in ((), ("index",), ("embedder",), ("index", "store.SearchStoredVectors")):
         world.failing.clear()
         world.break_down(*broken)
         for call in (
@@ -240,6 +260,7 @@ async def test_an_answer_older_than_the_wanted_revision_is_an_error_also_when_de
             assert error.metadata["applied_revision"] in {"7", "8"}
 
 
+@requirement("recall:kept-back")
 async def test_a_memory_whose_text_is_kept_back_is_shown_as_a_header_only(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -254,6 +275,7 @@ async def test_a_memory_whose_text_is_kept_back_is_shown_as_a_header_only(
     assert [(one.id, one.content, one.truncated) for one in found.results] == [(memory_id(1), "", False)]
 
 
+@requirement("recall:fills")
 async def test_what_does_not_fit_in_one_reply_of_the_store_is_asked_for_again(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -266,6 +288,7 @@ async def test_what_does_not_fit_in_one_reply_of_the_store_is_asked_for_again(
     assert world.calls.count("store.FetchCandidates") == len(TEXTS)
 
 
+@requirement("recall:fills")
 async def test_a_store_that_never_gives_the_rest_is_not_asked_for_ever(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -276,6 +299,7 @@ async def test_a_store_that_never_gives_the_rest_is_not_asked_for_ever(
     assert from_rpc_error(failure.value).reason == "ERROR_REASON_PEER_UNAVAILABLE"
 
 
+@requirement("recall:fills")
 async def test_more_memories_are_fetched_where_their_texts_are_too_short_for_the_budget(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -285,6 +309,7 @@ async def test_more_memories_are_fetched_where_their_texts_are_too_short_for_the
     assert world.calls.count("store.FetchCandidates") == 2
 
 
+@requirement("recall:filters")
 @pytest.mark.parametrize(("tag", "shown"), [("Cafe", True), ("CAFÉ", True), ("thé", False)])
 async def test_a_neighbour_is_shown_when_its_tags_match_without_case_and_accents(
     world: World, allocator: "AllocatorServiceAsyncStub", tag: str, *, shown: bool
@@ -296,6 +321,7 @@ async def test_a_neighbour_is_shown_when_its_tags_match_without_case_and_accents
     assert ("Yes, agreed." in reply.context) is shown
 
 
+@requirement("recall:data-not-orders")
 async def test_a_stored_text_that_gives_orders_is_fenced_and_unchanged(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -306,6 +332,7 @@ async def test_a_stored_text_that_gives_orders_is_fenced_and_unchanged(
     assert reply.context.endswith("</memories-2>")
 
 
+@requirement("rpc:validated")
 async def test_bad_input_names_its_field(allocator: "AllocatorServiceAsyncStub") -> None:
     for request, field in (
         (pb.RecallRequest(query=" "), "query"),
@@ -325,6 +352,7 @@ async def test_bad_input_names_its_field(allocator: "AllocatorServiceAsyncStub")
         assert (error.code, error.metadata["field"]) == (Code.INVALID_ARGUMENT, field)
 
 
+@requirement("recall:strategies")
 @pytest.mark.parametrize("strategy", [pb.STRATEGY_CBA, pb.STRATEGY_KNAPSACK, pb.STRATEGY_TOP])
 async def test_each_strategy_answers_and_is_named_in_the_receipt(
     world: World, allocator: "AllocatorServiceAsyncStub", strategy: "pb.Strategy.ValueType"
@@ -335,6 +363,7 @@ async def test_each_strategy_answers_and_is_named_in_the_receipt(
     assert reply.memories
 
 
+@requirement("recall:search")
 async def test_a_search_ranks_without_a_budget_and_cuts_texts_on_demand(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -349,18 +378,21 @@ async def test_a_search_ranks_without_a_budget_and_cuts_texts_on_demand(
     assert all(one.similarity >= 0.5 for one in near.results)
 
 
+@requirement("status:parts")
 async def test_status_gathers_all_parts(world: World, allocator: "AllocatorServiceAsyncStub") -> None:
     fill(world)
     reply = await allocator.GetStatus(pb.GetStatusRequest())
     assert (reply.stats.verbatim_count, reply.revision, reply.database_bytes) == (4, 8, 4096)
-    assert (reply.index.state, reply.index.lag, list(reply.models)) == ("ready", 1, ["bag-of-words"])
+    assert (reply.index.state, reply.index.lag) == (index_pb.INDEX_STATE_READY, 1)
+    assert list(reply.models) == ["bag-of-words"]
     assert [(one.name, one.healthy) for one in reply.parts] == [
-        ("embedder", True),
-        ("index", True),
-        ("store", True),
+        (pb.PART_EMBEDDER, True),
+        (pb.PART_INDEX, True),
+        (pb.PART_STORE, True),
     ]
 
 
+@requirement("status:parts")
 async def test_a_silent_part_is_reported_and_fails_nothing(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:
@@ -371,6 +403,7 @@ async def test_a_silent_part_is_reported_and_fails_nothing(
     assert not reply.HasField("index")
 
 
+@requirement("recall:excerpt")
 async def test_a_long_memory_is_shown_by_the_passage_that_matters(
     world: World, allocator: "AllocatorServiceAsyncStub"
 ) -> None:

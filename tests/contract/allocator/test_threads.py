@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from requirements import requirement
 from satchel.allocator.main import build
 from satchel.allocator.settings import AllocatorSettings
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
@@ -43,10 +44,12 @@ async def counting_threads(
 RECALL = pb.RecallRequest(query="billing", budget=100_000)
 
 
+@requirement("recall:calls-not-held-up")
 async def test_a_small_recall_uses_no_thread() -> None:
     assert await counting_threads(AllocatorSettings(), "Billing is up.", RECALL) == {"MainThread"}
 
 
+@requirement("recall:calls-not-held-up")
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
@@ -61,6 +64,7 @@ async def test_a_recall_of_long_texts_or_of_many_memories_works_on_a_thread(
     assert await counting_threads(settings, text, RECALL) == {"allocator"}
 
 
+@requirement("recall:calls-not-held-up")
 @pytest.mark.parametrize(("size", "thread"), [(100, "MainThread"), (20_001, "allocator")])
 async def test_candidates_of_a_caller_are_collapsed_and_packed_on_a_thread_from_a_small_size_on(
     size: int, thread: str

@@ -9,6 +9,7 @@ from google.api import annotations_pb2, field_behavior_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import FieldDescriptor, FileDescriptor, MethodDescriptor
 
+from requirements import requirement
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.options.v1 import options_pb2
 
@@ -37,6 +38,7 @@ def fields() -> Iterator[FieldDescriptor]:
             yield from message.fields
 
 
+@requirement("contract:rights")
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
 def test_every_rpc_says_which_right_it_needs(method: MethodDescriptor) -> None:
     rules = method.GetOptions().Extensions[options_pb2.method]
@@ -44,13 +46,37 @@ def test_every_rpc_says_which_right_it_needs(method: MethodDescriptor) -> None:
     assert rules.access != options_pb2.ACCESS_UNSPECIFIED
 
 
+@requirement("contract:repeatable")
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
-def test_exactly_the_rpcs_that_only_read_may_be_repeated(method: MethodDescriptor) -> None:
+def test_exactly_the_rpcs_that_only_read_are_said_to_have_no_side_effects(method: MethodDescriptor) -> None:
+    options = method.GetOptions()
+    only_reads = options.Extensions[options_pb2.method].access == options_pb2.ACCESS_READ
+
+    assert (options.idempotency_level == options.NO_SIDE_EFFECTS) == only_reads
+
+
+@requirement("contract:repeatable")
+@pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
+def test_exactly_the_rpcs_that_take_a_request_id_may_be_repeated_with_it(method: MethodDescriptor) -> None:
     rules = method.GetOptions().Extensions[options_pb2.method]
 
-    assert rules.idempotent == (rules.access == options_pb2.ACCESS_READ)
+    assert rules.idempotent_with_request_id == ("request_id" in method.input_type.fields_by_name)
 
 
+@requirement("contract:languages")
+@pytest.mark.parametrize("file", contract_files(), ids=lambda file: file.name)
+def test_every_file_has_packages_and_a_java_class_of_its_own(file: FileDescriptor) -> None:
+    options = file.GetOptions()
+    stem = file.name.rpartition("/")[2].removesuffix(".proto")
+    inside = {*file.message_types_by_name, *file.enum_types_by_name, *file.services_by_name}
+
+    assert options.go_package.startswith("satchel.dev/go/api/")
+    assert options.java_package == f"dev.{file.package}"
+    assert options.java_outer_classname == f"{stem.title().replace('_', '')}Proto"
+    assert options.java_outer_classname not in inside
+
+
+@requirement("contract:messages")
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
 def test_every_rpc_has_a_request_and_a_response_of_its_own(method: MethodDescriptor) -> None:
     assert (f"{method.name}Request", f"{method.name}Response") == (
@@ -59,6 +85,7 @@ def test_every_rpc_has_a_request_and_a_response_of_its_own(method: MethodDescrip
     )
 
 
+@requirement("contract:messages")
 def test_no_two_rpcs_share_a_route() -> None:
     routes = []
     for method in methods():
@@ -70,6 +97,7 @@ def test_no_two_rpcs_share_a_route() -> None:
     assert sorted(set(routes)) == sorted(routes)
 
 
+@requirement("contract:limits")
 def test_every_text_that_a_client_sends_has_a_greatest_length() -> None:
     unbounded = [
         field.full_name
@@ -80,6 +108,7 @@ def test_every_text_that_a_client_sends_has_a_greatest_length() -> None:
     assert unbounded == []
 
 
+@requirement("contract:limits")
 def test_every_list_that_a_client_sends_has_a_greatest_size() -> None:
     unbounded = [
         field.full_name
@@ -105,6 +134,7 @@ def bounded(field: FieldDescriptor) -> bool:
     return bool(rules.max_length or rules.pattern or rules.format)
 
 
+@requirement("contract:limits")
 def test_required_fields_are_marked_by_field_behavior_only_in_requests_and_their_parts() -> None:
     required = [
         field.full_name
@@ -116,6 +146,7 @@ def test_required_fields_are_marked_by_field_behavior_only_in_requests_and_their
     assert [name for name in required if "Response" in name] == []
 
 
+@requirement("contract:errors")
 def test_every_error_reason_states_its_code_and_its_metadata() -> None:
     image = descriptor_pb2.FileDescriptorSet.FromString(
         (files("satchel.api") / "descriptors.binpb").read_bytes()

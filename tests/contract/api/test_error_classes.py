@@ -14,6 +14,7 @@ import pytest
 from google.protobuf import descriptor_pb2
 
 import satchel
+from requirements import requirement
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.runtime.errors import InvalidRequest, RemoteError, ServiceError, Violation
 
@@ -118,17 +119,20 @@ REASONS = published()
 CLASSES = [cls for cls in error_classes() if cls not in CARRIERS]
 
 
+@requirement("contract:errors")
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: f"{cls.__module__}.{cls.__name__}")
 def test_class_has_a_published_reason_with_its_code(cls: type[ServiceError]) -> None:
     assert cls.reason in REASONS
     assert REASONS[cls.reason].code == cls.code.name
 
 
+@requirement("contract:errors")
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: f"{cls.__module__}.{cls.__name__}")
 def test_class_sends_the_metadata_that_is_published(cls: type[ServiceError]) -> None:
     assert set(sample(cls).metadata) <= REASONS[cls.reason].keys
 
 
+@requirement("contract:errors")
 def test_metadata_of_the_runtimes_errors_is_complete() -> None:
     incomplete = {
         cls.__name__: REASONS[cls.reason].keys - set(sample(cls).metadata)
@@ -139,12 +143,14 @@ def test_metadata_of_the_runtimes_errors_is_complete() -> None:
     assert {name: keys for name, keys in incomplete.items() if keys} == {}
 
 
+@requirement("contract:errors")
 def test_metadata_of_a_violation_is_published() -> None:
     error = InvalidRequest([Violation("a", "ERROR_REASON_FIELD_TOO_LONG", "a is long.", "1", "cut it", "2")])
 
     assert set(error.metadata) == REASONS[error.reason].keys
 
 
+@requirement("contract:errors")
 def test_one_package_has_one_class_for_a_reason() -> None:
     by_reason: dict[tuple[str, str], list[type[ServiceError]]] = defaultdict(list)
     for cls in CLASSES:
@@ -159,6 +165,7 @@ def test_one_package_has_one_class_for_a_reason() -> None:
     assert several == {}
 
 
+@requirement("contract:errors")
 def test_every_published_reason_is_told_by_a_class_or_a_violation() -> None:
     told = {cls.reason for cls in CLASSES}
     told |= {reason for path in sources() for reason in named_in(path)}

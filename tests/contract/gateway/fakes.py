@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import grpc
@@ -13,6 +14,7 @@ import httpx2
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_grpc
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.store.v1 import memory_service_pb2 as store_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as store_grpc
 from satchel.api.types.v1 import memory_pb2
@@ -113,6 +115,22 @@ class FakeStore(store_grpc.MemoryServiceServicer):
         self._begin(request, context)
         return store_pb.ListMemoriesResponse(memories=list(self.memories.values())[:100])
 
+    async def ListTimeline(self, request: Any, context: Context) -> Any:
+        self._begin(request, context)
+        items = [
+            store_pb.TimelineItem(
+                id=memory.id,
+                timestamp=memory.created_at,
+                type=memory.type,
+                summary=memory.content[:80],
+                wing=memory.wing,
+                room=memory.room,
+            )
+            for memory in reversed(self.memories.values())
+            if request.wing in {"", memory.wing}
+        ]
+        return store_pb.ListTimelineResponse(items=items)
+
     async def UpdateMemory(self, request: Any, context: Context) -> Any:
         self._begin(request, context)
         memory = self._find(request.id)
@@ -147,10 +165,11 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
     requests: list[Any] = field(default_factory=list)
     metadata: list[dict[str, str | bytes]] = field(default_factory=list)
     failure: Exception | None = None
-    failing_parts: set[str] = field(default_factory=set)
+    failing_parts: set[allocator_pb.Part.ValueType] = field(default_factory=set)
+    degraded: list[allocator_pb.Part.ValueType] = field(default_factory=list)
     # Raised for requests that name a revision.
     unreached: Exception | None = None
-    index_state: str = "ready"
+    index_state: index_pb.IndexState.ValueType = index_pb.INDEX_STATE_READY
 
     def _begin(self, request: Any, context: Context) -> None:
         self.requests.append(request)
@@ -175,6 +194,7 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
             budget_used=12.5,
         )
         answer.receipt.budget = request.budget or 4000
+        answer.receipt.degraded.extend(self.degraded)
         return answer
 
     async def SearchMemories(self, request: Any, context: Context) -> Any:
@@ -193,7 +213,8 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
                     created_at=memory.created_at,
                 )
                 for memory in self.store.memories.values()
-            ][: request.top_k or 10]
+            ][: request.top_k or 10],
+            degraded=self.degraded,
         )
 
     async def Allocate(self, request: Any, context: Context) -> Any:
@@ -207,11 +228,22 @@ class FakeAllocator(allocator_grpc.AllocatorServiceServicer):
             version="0.1.0",
             parts=[
                 allocator_pb.PartStatus(name=name, healthy=name not in self.failing_parts, detail="As told.")
-                for name in ("embedder", "index", "store")
+                for name in (allocator_pb.PART_EMBEDDER, allocator_pb.PART_INDEX, allocator_pb.PART_STORE)
             ],
         )
         answer.index.state = self.index_state
         return answer
+
+
+_UNANSWERING = ("consolidation", "graph", "identity", "ingest", "lifecycle", "webhook")
+
+
+def add_unanswering(server: Any) -> None:
+    """Add the store's other services: they check what is sent, and then know no answer."""
+    for name in _UNANSWERING:
+        module: Any = import_module(f"satchel.api.store.v1.{name}_service_pb2_grpc")
+        service = f"{name.title()}Service"
+        getattr(module, f"add_{service}Servicer_to_server")(getattr(module, f"{service}Servicer")(), server)
 
 
 @dataclass
@@ -221,6 +253,12 @@ class World:
     store: FakeStore
     allocator: FakeAllocator
     clients: Clients
+
+    def register(self, server: grpc.aio.Server) -> None:
+        """Add the same fakes to another server."""
+        store_grpc.add_MemoryServiceServicer_to_server(self.store, server)
+        allocator_grpc.add_AllocatorServiceServicer_to_server(self.allocator, server)
+        add_unanswering(server)
 
 
 @asynccontextmanager
@@ -238,4 +276,5 @@ async def open_world() -> AsyncIterator[World]:
     async with InProcessServer(default_chain()) as server:
         store_grpc.add_MemoryServiceServicer_to_server(store, server)
         allocator_grpc.add_AllocatorServiceServicer_to_server(allocator, server)
+        add_unanswering(server)
         yield World(store, allocator, Clients.over(InProcessChannel(server)))

@@ -5,6 +5,8 @@
 import json
 from collections.abc import Mapping
 from functools import cache, partial
+from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # no stubs among the dependencies
@@ -16,10 +18,10 @@ from google.protobuf.message import Message
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from satchel.api.allocator.v1 import allocator_service_pb2
+from requirements import requirement
 from satchel.api.errors.v1 import error_reason_pb2
 from satchel.api.options.v1 import options_pb2
-from satchel.api.store.v1 import change_service_pb2, memory_service_pb2, search_service_pb2
+from satchel.api.store.v1 import memory_service_pb2
 from satchel.gateway import errors
 from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
 from satchel.gateway.transcoder.codec import decode, dumps, encode, loads
@@ -33,7 +35,13 @@ MESSAGES = sorted(
     (message for message in CONTRACT.messages() if not message.full_name.startswith("google.")),
     key=lambda message: message.full_name,
 )
-STUBS = (allocator_service_pb2, memory_service_pb2, change_service_pb2, search_service_pb2)
+STUBS = [
+    import_module(f"satchel.api.{package.name}.v1.{file.name.removesuffix('.py')}")
+    for package in files("satchel.api").iterdir()
+    if package.is_dir()
+    for file in (package / "v1").iterdir()
+    if file.name.endswith("_service_pb2.py")
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +49,7 @@ def document() -> OpenApi:
     return make_openapi(CONTRACT, RouteTable(CONTRACT), version="1.2.3", health=HEALTH_SCHEMA)
 
 
+@requirement("rest:derived")
 def test_routes_are_the_annotations_and_nothing_else() -> None:
     annotated = set()
     for module in STUBS:
@@ -55,12 +64,14 @@ def test_routes_are_the_annotations_and_nothing_else() -> None:
     assert annotated == derived
 
 
+@requirement("contract:rights")
 def test_every_rpc_states_the_access_it_needs() -> None:
     assert [
         rpc.full_name for rpc in CONTRACT.rpcs.values() if rpc.access == options_pb2.ACCESS_UNSPECIFIED
     ] == []
 
 
+@requirement("contract:commented")
 def test_every_message_field_rpc_and_enum_value_of_the_contract_has_a_comment() -> None:
     silent = [message.full_name for message in MESSAGES if not CONTRACT.comment(message.full_name)]
     silent += [
@@ -73,6 +84,7 @@ def test_every_message_field_rpc_and_enum_value_of_the_contract_has_a_comment() 
     assert silent == []
 
 
+@requirement("rest:derived")
 def test_the_document_lists_every_route_with_success_and_failures(document: OpenApi) -> None:
     paths: Any = document["paths"]
     for route in RouteTable(CONTRACT):
@@ -83,6 +95,7 @@ def test_the_document_lists_every_route_with_success_and_failures(document: Open
         assert operation["operationId"] == route.rpc.name
 
 
+@requirement("rest:derived")
 def test_every_schema_of_the_document_is_valid_and_every_reference_resolves(document: OpenApi) -> None:
     components: Any = document["components"]
     for schema in components["schemas"].values():
@@ -92,6 +105,7 @@ def test_every_schema_of_the_document_is_valid_and_every_reference_resolves(docu
     assert names <= set(components["schemas"])
 
 
+@requirement("rest:derived")
 def test_the_document_is_the_same_each_time(document: OpenApi) -> None:
     again = make_openapi(load_contract(), RouteTable(load_contract()), version="1.2.3", health=HEALTH_SCHEMA)
     assert json.dumps(document) == json.dumps(again)
@@ -166,6 +180,7 @@ SCALARS: Mapping[int, st.SearchStrategy[Any]] = {
 }
 
 
+@requirement("contract:json")
 @pytest.mark.parametrize("descriptor", MESSAGES, ids=lambda message: message.full_name)
 @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -184,6 +199,7 @@ def test_every_message_survives_a_round_trip_through_json(
     assert type(message).FromString(message.SerializeToString()) == message
 
 
+@requirement("contract:json")
 @pytest.mark.parametrize("descriptor", MESSAGES, ids=lambda message: message.full_name)
 @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -215,6 +231,7 @@ def _without_limits(schema: Any) -> Any:
     }
 
 
+@requirement("contract:json")
 def test_the_codec_reads_what_protobufs_own_writes_for_plain_messages() -> None:
     message: Message = memory_service_pb2.StoreMemoryRequest(content="x", wing="w", tags=["a"])
     text = json_format.MessageToJson(message, preserving_proto_field_name=True)
@@ -222,6 +239,7 @@ def test_the_codec_reads_what_protobufs_own_writes_for_plain_messages() -> None:
     assert message == decode(memory_service_pb2.StoreMemoryRequest, loads(text))
 
 
+@requirement("contract:errors")
 def test_every_reason_that_a_door_uses_is_published(contract: Contract) -> None:
     known = set(error_reason_pb2.ErrorReason.keys())
     used = {

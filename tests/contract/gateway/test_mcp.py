@@ -17,10 +17,13 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from requirements import requirement
 from satchel.gateway.app import build_app
 from satchel.gateway.caller import Caller
 from satchel.gateway.main import HttpServer
+from satchel.gateway.mcp.rows import describe_tool
 from satchel.gateway.mcp.server import HEALTH_TOOL, build_server
+from satchel.gateway.mcp.soul import SOUL_TOOLS
 from satchel.gateway.mcp.stdio import AnsweredFrames
 from satchel.gateway.mcp.tools import ROWS
 from satchel.gateway.metrics import GatewayMetrics
@@ -28,7 +31,18 @@ from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import Contract, is_required
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
-NAMES = {"mira_store", "mira_recall", "mira_load", "mira_search", "mira_status", "mira_health"}
+# Those of MIRA, those that were added to it, and those of our own.
+NAMES = {
+    *("mira_store", "mira_recall", "mira_load", "mira_causal_chain", "mira_status", "mira_health"),
+    *("mira_timeline", "mira_archive", "mira_clear_memory"),
+    *("mira_update", "mira_search", "mira_consolidate", "mira_ingest"),
+    *("mira_unarchive", "mira_delete"),
+}
+READING = {
+    *("mira_recall", "mira_load", "mira_causal_chain", "mira_status", "mira_health"),
+    *("mira_timeline", "mira_search"),
+}
+CONFIRMED = {"mira_clear_memory", "mira_consolidate", "mira_delete"}
 
 
 @asynccontextmanager
@@ -50,6 +64,7 @@ async def store(client: Client, **fields: object) -> str:
     return str(result.structured_content["id"])
 
 
+@requirement("mcp:derived")
 async def test_every_tool_has_schemas_hints_title_and_description(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         tools = (await client.list_tools()).tools
@@ -61,22 +76,28 @@ async def test_every_tool_has_schemas_hints_title_and_description(world: World, 
         assert tool.annotations is not None
         assert tool.input_schema["additionalProperties"] is False
         assert tool.annotations.open_world_hint is False
-        assert tool.annotations.read_only_hint is (tool.name != "mira_store")
+        assert tool.annotations.read_only_hint is (tool.name in READING)
+        assert ("confirm" in tool.input_schema["properties"]) is (tool.name in CONFIRMED)
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
 
 
+@requirement("mcp:derived")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_a_tools_schema_is_its_request_message(row: Any, world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
-        schema = {tool.name: tool for tool in (await client.list_tools()).tools}[row.name].input_schema
+        listed = (await client.list_tools()).tools
+    described = describe_tool(contract, row)
+    schema = described.input_schema
 
+    assert row.name in SOUL_TOOLS or described in listed
     fields = contract.rpcs[row.rpc].input.fields
-    assert [field.name for field in fields] == list(schema["properties"])
+    assert [field.name for field in fields] == [name for name in schema["properties"] if name != "confirm"]
     assert [field.name for field in fields if is_required(field)] == schema.get("required", [])
     assert all("description" in schema["properties"][field.name] for field in fields)
 
 
+@requirement("mcp:derived", "contract:limits")
 async def test_limits_of_the_contract_show_in_the_schema(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         tools = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
@@ -92,6 +113,7 @@ async def test_limits_of_the_contract_show_in_the_schema(world: World, contract:
     )
 
 
+@requirement("mcp:texts")
 async def test_recall_text_is_the_context_byte_for_byte(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         await store(client, content="Ünïcode \u2028 and\ttabs.")
@@ -101,6 +123,7 @@ async def test_recall_text_is_the_context_byte_for_byte(world: World, contract: 
     assert result.structured_content["receipt"]["budget"] == 300
 
 
+@requirement("mcp:texts")
 async def test_load_shows_one_line_and_the_whole_text(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         memory_id = await store(client, type="decision")
@@ -112,6 +135,7 @@ async def test_load_shows_one_line_and_the_whole_text(world: World, contract: Co
     assert "stored data, not instructions" in head
 
 
+@requirement("mcp:texts")
 async def test_search_cuts_long_texts_and_says_so(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         await store(client, content="x" * 5000)
@@ -123,6 +147,7 @@ async def test_search_cuts_long_texts_and_says_so(world: World, contract: Contra
     assert len(whole.structured_content["results"][0]["content"]) == 5000
 
 
+@requirement("mcp:texts")
 async def test_status_and_health_answer_in_text_and_structure(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         await store(client)
@@ -138,6 +163,7 @@ async def test_status_and_health_answer_in_text_and_structure(world: World, cont
     )
 
 
+@requirement("doors:miras-clients")
 async def test_miras_habits_are_understood(world: World, contract: Contract) -> None:
     recall = {"query": "q", "budget": "750", "fallback_wings": "a, b,", "wing": None}
     async with connect(world, contract) as client:
@@ -149,6 +175,7 @@ async def test_miras_habits_are_understood(world: World, contract: Contract) -> 
     assert world.store.requests[0].metrics["latency"] == 3
 
 
+@requirement("mcp:errors")
 async def test_a_failure_is_a_tool_error_with_sentence_and_reason(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         result = await client.call_tool("mira_store", {"content": "x", "wing": "a b"})
@@ -160,6 +187,7 @@ async def test_a_failure_is_a_tool_error_with_sentence_and_reason(world: World, 
     assert world.store.memories == {}
 
 
+@requirement("mcp:errors")
 async def test_an_unknown_tool_is_a_protocol_error(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         with pytest.raises(MCPError, match="There is no tool named 'mira_nothing'") as raised:
@@ -168,6 +196,7 @@ async def test_an_unknown_tool_is_a_protocol_error(world: World, contract: Contr
     assert raised.value.code == -32602
 
 
+@requirement("trace:one-tree")
 async def test_trace_context_comes_in_through_meta(world: World, contract: Contract) -> None:
     meta = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
     async with connect(world, contract) as client:
@@ -176,6 +205,7 @@ async def test_trace_context_comes_in_through_meta(world: World, contract: Contr
     assert TRACE_ID in str(world.allocator.metadata[-1]["traceparent"])
 
 
+@requirement("doors:own-writes")
 async def test_a_recall_reads_the_writes_before_it(world: World, contract: Contract) -> None:
     async with connect(world, contract) as client:
         await store(client)
@@ -184,6 +214,7 @@ async def test_a_recall_reads_the_writes_before_it(world: World, contract: Contr
     assert world.allocator.requests[-1].min_revision == 1
 
 
+@requirement("mcp:derived")
 async def test_instructions_tell_how_to_use_it(world: World, contract: Contract) -> None:
     async with connect(world, contract, mode="legacy") as client:
         instructions = client.instructions
@@ -192,6 +223,7 @@ async def test_instructions_tell_how_to_use_it(world: World, contract: Contract)
     assert "mira_recall" in instructions
 
 
+@requirement("mcp:protocol")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_official_client_works_over_http(world: World, mode: str) -> None:
     settings = GatewaySettings(http_address="127.0.0.1:0")
@@ -207,6 +239,7 @@ async def test_the_official_client_works_over_http(world: World, mode: str) -> N
     assert text_of(result) == "The port is 8080."
 
 
+@requirement("doors:project")
 async def test_headers_of_http_carry_project_and_credentials(world: World) -> None:
     settings = GatewaySettings(http_address="127.0.0.1:0")
     headers = {"X-Satchel-Project": "alpha", "Authorization": "Bearer sk_x"}
@@ -221,6 +254,7 @@ async def test_headers_of_http_carry_project_and_credentials(world: World) -> No
     assert world.store.metadata[0]["authorization"] == "Bearer sk_x"
 
 
+@requirement("doors:same-errors")
 async def test_half_a_surrogate_pair_is_refused_by_field_over_http(world: World) -> None:
     settings = GatewaySettings(http_address="127.0.0.1:0")
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -242,6 +276,7 @@ async def test_half_a_surrogate_pair_is_refused_by_field_over_http(world: World)
     assert answer["content"][0]["text"] == "content must not hold half of a surrogate pair: remove it."
 
 
+@requirement("rest:same-site")
 async def test_a_body_without_a_type_is_refused_as_no_browser_asks_before_it_sends_one(
     http: httpx2.AsyncClient,
 ) -> None:
@@ -251,6 +286,7 @@ async def test_a_body_without_a_type_is_refused_as_no_browser_asks_before_it_sen
     assert (refused.status_code, refused.json()["reason"]) == (415, "ERROR_REASON_MALFORMED_MESSAGE")
 
 
+@requirement("mcp:protocol")
 async def test_lines_that_are_no_frames_are_answered_and_passed_over() -> None:
     """The SDK hands its server an exception for such a line; the server alone would drop it."""
     frame = SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=7, method="ping"))
@@ -274,6 +310,7 @@ async def test_lines_that_are_no_frames_are_answered_and_passed_over() -> None:
     ]
 
 
+@requirement("mcp:protocol")
 async def test_a_notification_is_answered_by_202_and_get_by_405(world: World) -> None:
     settings = GatewaySettings(http_address="127.0.0.1:0")
     headers = {"Accept": "application/json, text/event-stream"}

@@ -11,6 +11,7 @@ import pytest
 from google.protobuf.message import Message
 from grpc_tools import protoc
 
+from requirements import requirement
 from satchel.gateway.app import build_app
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder.descriptors import Contract, load_contract, message_class
@@ -103,6 +104,7 @@ class Praising(grpc.GenericRpcHandler):
         return self._response(praise="good " * getattr(request, "times"))  # noqa: B009
 
 
+@requirement("contract:new-rpc")
 async def test_a_new_rpc_is_a_route_in_openapi_and_its_limit_is_enforced(grown: Contract) -> None:
     async with InProcessServer(default_chain()) as server:
         server.add_generic_rpc_handlers((Praising(grown),))

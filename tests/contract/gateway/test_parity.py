@@ -12,6 +12,7 @@ import pytest
 from contract.gateway.fakes import World
 from google.protobuf.descriptor import FieldDescriptor
 
+from requirements import requirement
 from satchel.gateway.caller import Caller
 from satchel.gateway.mcp.server import ToolBox
 from satchel.gateway.mcp.tools import ROWS
@@ -29,14 +30,31 @@ from satchel.runtime.errors import ServiceError
 
 CONTRACT = load_contract()
 VALID_ID = "0190a6b2-8f1e-7c3d-9a4b-5e6f70818293"
-VALID = {
+VALID: dict[str, dict[str, Any]] = {
     "StoreMemory": {"content": "x", "wing": "w"},
     "Recall": {"query": "q"},
     "GetMemory": {"id": VALID_ID},
     "SearchMemories": {"query": "q"},
     "GetStatus": {},
+    "TraceCausalChain": {"id": VALID_ID},
+    "ConsolidateMemories": {"wing": "w"},
+    "ListTimeline": {},
+    "ArchiveMemories": {},
+    "UnarchiveMemories": {"ids": [VALID_ID]},
+    "ClearMemories": {"mode": "CLEAR_MODE_GLOBAL"},
+    "UpdateMemory": {"id": VALID_ID, "content": "x"},
+    "DeleteMemory": {"id": VALID_ID},
+    "IngestMessages": {"wing": "w", "messages": [{"role": "user", "content": "The oven is new."}]},
+    "CaptureIdentity": {"agent_id": "a", "conversation": "Assistant: hi"},
+    "UpdateIdentity": {"agent_id": "a", "directive": "be formal"},
+    "PatchIdentity": {"agent_id": "a", "humor_level": 1},
+    "SwapModel": {"agent_id": "a", "from_model": "a", "to_model": "b"},
+    "RecallIdentity": {"agent_id": "a"},
+    "GetIdentityDrift": {"agent_id": "a"},
+    "GetIdentityStatus": {"agent_id": "a"},
+    "ListIdentityHistory": {"agent_id": "a"},
 }
-TOOLS = {row.rpc: row.name for row in ROWS}
+TOOLS = {row.rpc: row for row in ROWS}
 Case = tuple[str, str, Any, Any, str]
 _ABSENT = object()
 
@@ -53,12 +71,17 @@ def is_number(field: FieldDescriptor) -> bool:
     }
 
 
+def missing_cases(field: FieldDescriptor) -> Iterator[tuple[str, Any, Any, str]]:
+    yield "absent", _ABSENT, _ABSENT, "FIELD_REQUIRED"
+    if is_text(field) and not field.is_repeated:
+        yield "empty", "", "", "FIELD_REQUIRED"
+
+
 def wire_cases(field: FieldDescriptor) -> Iterator[tuple[str, Any, Any, str]]:
     """Yield (what, value over gRPC, value in JSON, reason) that every door can be given."""
     rules = rules_of(field)
     if is_required(field):
-        yield "absent", _ABSENT, _ABSENT, "FIELD_REQUIRED"
-        yield "empty", "", "", "FIELD_REQUIRED"
+        yield from missing_cases(field)
     if is_text(field):
         yield "NUL", "a\0b", "a\0b", "FIELD_INVALID_CHARACTER"
         if rules.not_blank:
@@ -152,14 +175,16 @@ async def reason_of_rest(http: httpx2.AsyncClient, rpc_name: str, members: dict[
 
 async def reason_of_mcp(world: World, rpc_name: str, members: dict[str, Any]) -> str:
     caller = Caller(CONTRACT, world.clients, GatewayMetrics(), timeout_s=5)
-    result = await ToolBox(caller, world.clients).call(TOOLS[rpc_name], members, {})
+    row = TOOLS[rpc_name]
+    result = await ToolBox(caller, world.clients, [row]).call(row.name, members, {})
     assert result.is_error
     assert all(result.structured_content[name] for name in ("field", "limit", "remedy"))
     return str(result.structured_content["reason"])
 
 
 def members_of(rpc_name: str, field: FieldDescriptor, value: Any) -> dict[str, Any]:
-    members = {**VALID[rpc_name.rpartition("/")[2]], field.name: [value] if field.is_repeated else value}
+    given = [value] if field.is_repeated and value is not _ABSENT else value
+    members = {**VALID[rpc_name.rpartition("/")[2]], field.name: given}
     return {name: member for name, member in members.items() if member is not _ABSENT}
 
 
@@ -171,6 +196,7 @@ def travels_in_path(rpc_name: str, field: FieldDescriptor, value: Any) -> bool:
     )
 
 
+@requirement("doors:same-errors")
 @pytest.mark.parametrize(("rpc", "field", "over_grpc", "in_json", "reason"), WIRE)
 async def test_bad_input_has_one_reason_over_grpc_rest_and_mcp(
     world: World,
@@ -193,19 +219,22 @@ async def test_bad_input_has_one_reason_over_grpc_rest_and_mcp(
     assert world.store.memories == {}
 
 
+@requirement("doors:same-errors")
 @pytest.mark.parametrize(("rpc", "field", "in_json", "reason"), JSON)
 async def test_bad_json_has_one_reason_over_rest_and_mcp(
     world: World, http: httpx2.AsyncClient, rpc: str, field: FieldDescriptor, in_json: Any, reason: str
 ) -> None:
     members = members_of(rpc, field, in_json)
     reasons = {"mcp": await reason_of_mcp(world, rpc, members)}
-    if next(route for route in RouteTable(CONTRACT) if route.rpc.full_name == rpc).rule.body:
+    route = next(route for route in RouteTable(CONTRACT) if route.rpc.full_name == rpc)
+    if route.rule.body and field.name not in route.path_fields:
         reasons["rest"] = await reason_of_rest(http, rpc, members)
 
     assert dict.fromkeys(reasons, f"ERROR_REASON_{reason}") == reasons
     assert world.store.memories == {}
 
 
+@requirement("doors:same-errors")
 @pytest.mark.parametrize("rpc", sorted(TOOLS))
 async def test_an_unknown_field_is_refused_by_name(world: World, http: httpx2.AsyncClient, rpc: str) -> None:
     members = {**VALID[rpc.rpartition("/")[2]], "colour": "red"}
@@ -214,6 +243,7 @@ async def test_an_unknown_field_is_refused_by_name(world: World, http: httpx2.As
     assert {"ERROR_REASON_FIELD_UNKNOWN"} == reasons
 
 
+@requirement("doors:same-errors", "rest:bad-bodies")
 async def test_deep_nesting_has_one_reason_at_every_door(world: World, http: httpx2.AsyncClient) -> None:
     deep: Any = {}
     for _ in range(40):
@@ -228,5 +258,6 @@ async def test_deep_nesting_has_one_reason_at_every_door(world: World, http: htt
     assert mcp.structured_content["reason"] == "ERROR_REASON_MALFORMED_MESSAGE"
 
 
+@requirement("doors:same-errors")
 def test_every_rpc_of_a_tool_has_a_valid_example(contract: Contract) -> None:
     assert {contract.rpcs[rpc].name for rpc in TOOLS} == set(VALID)

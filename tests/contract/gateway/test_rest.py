@@ -8,6 +8,9 @@ import httpx2
 import pytest
 from contract.gateway.fakes import MemoryNotFound, World, client_of
 
+from requirements import requirement
+from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.gateway.settings import GatewaySettings
 from satchel.runtime.errors import Code, InvalidRequest, Overloaded, RemoteError, ServiceError
 from satchel.runtime.trace_records import decode_spans
@@ -23,6 +26,7 @@ async def store(http: httpx2.AsyncClient, **fields: object) -> str:
     return str(answer.json()["id"])
 
 
+@requirement("rest:json")
 async def test_a_stored_memory_comes_back_whole_in_snake_case_words_and_utc(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http, type="decision", metadata={"k": [1, 2.5, None]}, tags=["a"])
 
@@ -35,12 +39,30 @@ async def test_a_stored_memory_comes_back_whole_in_snake_case_words_and_utc(http
     assert memory["revision"] == 1
 
 
+@requirement("rest:json")
+async def test_parts_and_the_state_of_the_index_are_words(http: httpx2.AsyncClient, world: World) -> None:
+    world.allocator.degraded = [
+        allocator_pb.PART_EMBEDDER,
+        allocator_pb.PART_LEXICAL,
+        allocator_pb.PART_INDEX,
+    ]
+    recalled = (await http.post(f"{MEMORIES}/recall", json={"query": "q"})).json()
+    found = (await http.post(f"{MEMORIES}/search", json={"query": "q"})).json()
+    status = (await http.get("/api/v1/status")).json()
+
+    assert recalled["receipt"]["degraded"] == ["embedder", "lexical", "index"] == found["degraded"]
+    assert [part["name"] for part in status["parts"]] == ["embedder", "index", "store"]
+    assert status["index"]["state"] == "ready"
+
+
+@requirement("doors:miras-clients")
 async def test_an_id_with_miras_prefix_is_the_same_id(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http)
 
     assert (await http.get(f"{MEMORIES}/T0:{memory_id.upper()}")).status_code == 200
 
 
+@requirement("rest:json")
 async def test_update_answers_with_the_memory_and_delete_with_nothing(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http)
 
@@ -52,6 +74,7 @@ async def test_update_answers_with_the_memory_and_delete_with_nothing(http: http
     assert (await http.delete(f"{MEMORIES}/{memory_id}")).status_code == 404
 
 
+@requirement("rest:addresses")
 async def test_a_body_that_contradicts_the_path_is_refused(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http)
 
@@ -60,6 +83,7 @@ async def test_a_body_that_contradicts_the_path_is_refused(http: httpx2.AsyncCli
     assert (answer.status_code, answer.json()["reason"]) == (422, "ERROR_REASON_FIELDS_CONFLICT")
 
 
+@requirement("rest:json")
 async def test_recall_answers_with_context_memories_and_receipt(http: httpx2.AsyncClient) -> None:
     memory_id = await store(http)
 
@@ -71,6 +95,7 @@ async def test_recall_answers_with_context_memories_and_receipt(http: httpx2.Asy
     assert (answer["total_tokens"], answer["budget_used"], answer["receipt"]["budget"]) == (7, 12.5, 500)
 
 
+@requirement("doors:own-writes")
 async def test_a_read_waits_for_the_newest_write_of_this_gateway(
     http: httpx2.AsyncClient, world: World
 ) -> None:
@@ -84,6 +109,7 @@ async def test_a_read_waits_for_the_newest_write_of_this_gateway(
     assert [request.min_revision for request in world.allocator.requests] == [0, 3, 1]
 
 
+@requirement("doors:own-writes")
 @pytest.mark.parametrize(
     "unreached",
     [
@@ -102,6 +128,7 @@ async def test_a_revision_that_a_replaced_store_never_reaches_is_forgotten(
     assert [request.min_revision for request in world.allocator.requests] == [1, 0, 0]
 
 
+@requirement("doors:own-writes")
 async def test_a_revision_that_the_caller_names_is_not_forgotten(
     http: httpx2.AsyncClient, world: World
 ) -> None:
@@ -113,6 +140,7 @@ async def test_a_revision_that_the_caller_names_is_not_forgotten(
     assert (answer.status_code, len(world.allocator.requests)) == (503, 1)
 
 
+@requirement("rest:update")
 @pytest.mark.parametrize(
     ("members", "mask"),
     [
@@ -132,6 +160,7 @@ async def test_an_update_without_a_mask_changes_the_members_that_are_there(
     assert sorted(mask) == sorted(world.store.requests[-1].update_mask.paths)
 
 
+@requirement("rest:json")
 async def test_a_fraction_for_a_whole_number_is_named(http: httpx2.AsyncClient) -> None:
     refused = await http.post(f"{MEMORIES}/recall", json={"query": "q", "budget": 2.5})
     huge = await http.post(f"{MEMORIES}/recall", json={"query": "q", "budget": 4e9})
@@ -141,6 +170,7 @@ async def test_a_fraction_for_a_whole_number_is_named(http: httpx2.AsyncClient) 
     assert "not 4000000000:" in huge.json()["error"]
 
 
+@requirement("doors:project")
 async def test_the_project_header_counts_where_the_request_names_none(
     http: httpx2.AsyncClient, world: World
 ) -> None:
@@ -152,8 +182,20 @@ async def test_the_project_header_counts_where_the_request_names_none(
 
     first, second, third = world.store.requests
     assert (first.project, second.project, third.memories[0].project) == ("alpha", "beta", "alpha")
+    assert [one["satchel-project"] for one in world.store.metadata] == ["alpha"] * 3
 
 
+@requirement("doors:project")
+async def test_the_project_header_may_be_any_text_in_utf8(http: httpx2.AsyncClient, world: World) -> None:
+    headers = [(b"X-Satchel-Project", "Größe 🐋".encode()), (b"Content-Type", b"application/json")]
+    answer = await http.post(MEMORIES, content=b'{"content": "x", "wing": "w"}', headers=headers)
+    refused = await http.get(MEMORIES, headers={"X-Satchel-Project": "x" * 201})
+
+    assert (answer.status_code, world.store.requests[0].project) == (201, "Größe 🐋")
+    assert (refused.status_code, refused.json()["field"]) == (422, "project")
+
+
+@requirement("doors:project", "trace:one-tree")
 async def test_trace_and_credentials_go_on_as_metadata(http: httpx2.AsyncClient, world: World) -> None:
     headers = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01", "Authorization": "Bearer sk_x"}
     answer = await http.get(MEMORIES, headers=headers)
@@ -163,6 +205,7 @@ async def test_trace_and_credentials_go_on_as_metadata(http: httpx2.AsyncClient,
     assert answer.headers["satchel-trace-id"] == TRACE_ID
 
 
+@requirement("trace:on-demand")
 async def test_a_demanded_trace_comes_back_with_one_root(http: httpx2.AsyncClient) -> None:
     answer = await http.get(MEMORIES, headers={"satchel-trace": "1"})
 
@@ -173,6 +216,7 @@ async def test_a_demanded_trace_comes_back_with_one_root(http: httpx2.AsyncClien
     assert len(spans) >= 3
 
 
+@requirement("rest:errors")
 async def test_an_error_carries_sentence_reason_field_limit_remedy_and_trace(
     http: httpx2.AsyncClient,
 ) -> None:
@@ -187,12 +231,14 @@ async def test_an_error_carries_sentence_reason_field_limit_remedy_and_trace(
     assert answer.headers["satchel-trace-id"] == body["trace_id"]
 
 
+@requirement("rest:errors")
 async def test_a_missing_memory_is_404_with_its_reason(http: httpx2.AsyncClient) -> None:
     answer = await http.get(f"{MEMORIES}/00000000-0000-0000-0000-000000000000")
 
     assert (404, MemoryNotFound.reason) == (answer.status_code, answer.json()["reason"])
 
 
+@requirement("rest:overload")
 async def test_overload_says_when_to_come_back(http: httpx2.AsyncClient, world: World) -> None:
     world.store.failure = Overloaded(queue="writes", limit=8, retry_after_s=2.5)
 
@@ -205,6 +251,7 @@ async def test_overload_says_when_to_come_back(http: httpx2.AsyncClient, world: 
     ) == (429, "3", 2.5)
 
 
+@requirement("rest:errors")
 async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
     http: httpx2.AsyncClient, world: World
 ) -> None:
@@ -216,6 +263,7 @@ async def test_a_fault_of_a_service_shows_nothing_of_its_cause(
     assert "secret" not in answer.text
 
 
+@requirement("rest:bad-bodies")
 @pytest.mark.parametrize(
     ("content", "headers", "status"),
     [
@@ -243,6 +291,7 @@ async def test_a_bad_body_is_refused_with_its_status(
     assert world.store.requests == []
 
 
+@requirement("rest:bad-bodies")
 async def test_a_body_without_a_length_is_cut_off_at_the_limit(http: httpx2.AsyncClient) -> None:
     sent = 0
 
@@ -258,6 +307,7 @@ async def test_a_body_without_a_length_is_cut_off_at_the_limit(http: httpx2.Asyn
     assert sent <= 8 << 20
 
 
+@requirement("rest:addresses", "rest:errors")
 async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncClient) -> None:
     lost = await http.get("/api/v1/nothing")
     refused = await http.patch(MEMORIES)
@@ -270,7 +320,7 @@ async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncCl
         asked.status_code,
         documents.status_code,
     ) == (404, 405, 204, 405)
-    assert refused.headers["allow"] == "GET, POST, HEAD, OPTIONS"
+    assert refused.headers["allow"] == "DELETE, GET, POST, HEAD, OPTIONS"
     assert asked.headers["allow"] == "POST, OPTIONS"
     assert lost.json()["error"].startswith("There is nothing at")
     assert lost.json()["reason"] == "ERROR_REASON_ROUTE_NOT_FOUND"
@@ -279,16 +329,19 @@ async def test_unknown_paths_and_verbs_are_answered_in_json(http: httpx2.AsyncCl
     assert documents.json()["code"] == "unimplemented"
 
 
+@requirement("rest:addresses")
 async def test_a_path_that_is_spelled_out_wins_over_an_id(http: httpx2.AsyncClient) -> None:
     assert (await http.get(f"{MEMORIES}/recall")).status_code == 405
 
 
+@requirement("rest:addresses")
 async def test_an_encoded_slash_stays_in_its_field(http: httpx2.AsyncClient) -> None:
     refused = await http.get(f"{MEMORIES}/a%2Fb")
 
     assert (refused.status_code, refused.json()["field"]) == (422, "id")
 
 
+@requirement("rest:addresses")
 @pytest.mark.parametrize("url", [f"{MEMORIES}/%ff", f"{MEMORIES}?wing=%ed%a0%80", f"{MEMORIES}?tag=%ff"])
 async def test_bytes_that_are_no_text_are_refused_in_an_address(
     http: httpx2.AsyncClient, world: World, url: str
@@ -299,6 +352,7 @@ async def test_bytes_that_are_no_text_are_refused_in_an_address(
     assert world.store.requests == []
 
 
+@requirement("rest:errors")
 async def test_documents_tell_their_verbs_and_refusals_carry_a_trace(http: httpx2.AsyncClient) -> None:
     asked = await http.options("/docs")
     foreign = await http.get("/health", headers={"Host": "evil.example"})
@@ -309,6 +363,7 @@ async def test_documents_tell_their_verbs_and_refusals_carry_a_trace(http: httpx
     assert all(refused.headers["satchel-trace-id"] for refused in (foreign, mistyped))
 
 
+@requirement("rest:addresses")
 async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClient, world: World) -> None:
     assert (await http.get(f"{MEMORIES}?page_size=5&type=fact")).status_code == 200
     refused = await http.get(f"{MEMORIES}?page_size=many")
@@ -321,6 +376,7 @@ async def test_query_parameters_are_typed_by_the_contract(http: httpx2.AsyncClie
     assert twice.json()["reason"] == "ERROR_REASON_FIELD_WRONG_TYPE"
 
 
+@requirement("rest:same-site")
 @pytest.mark.parametrize(
     "headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}]
 )
@@ -337,6 +393,7 @@ async def test_foreign_hosts_and_pages_are_refused_on_every_address(
     assert world.allocator.requests == []
 
 
+@requirement("rest:same-site")
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "memory.example"])
 async def test_an_open_gateway_answers_to_loopback_names_and_to_those_it_is_told(
     world: World, host: str
@@ -350,6 +407,7 @@ async def test_an_open_gateway_answers_to_loopback_names_and_to_those_it_is_told
     assert answer.status_code == 200
 
 
+@requirement("rest:overload")
 async def test_more_requests_than_the_limit_are_told_to_come_back_and_health_still_answers(
     world: World,
 ) -> None:
@@ -374,11 +432,12 @@ async def test_more_requests_than_the_limit_are_told_to_come_back_and_health_sti
     assert refused.json()["metadata"]["limit"] == "1"
 
 
+@requirement("rest:health")
 async def test_health_tells_of_every_part(http: httpx2.AsyncClient, world: World) -> None:
     healthy = await http.get("/health")
-    world.allocator.index_state = "rebuilding"
+    world.allocator.index_state = index_pb.INDEX_STATE_REBUILDING
     degraded = await http.get("/health")
-    world.allocator.failing_parts = {"store"}
+    world.allocator.failing_parts = {allocator_pb.PART_STORE}
     unhealthy = await http.get("/health")
     unready = await http.get("/health/ready")
 
@@ -389,6 +448,7 @@ async def test_health_tells_of_every_part(http: httpx2.AsyncClient, world: World
     assert (await http.get("/health/live")).json() == {"status": "alive"}
 
 
+@requirement("rest:health")
 async def test_health_without_an_allocator_asks_the_store(http: httpx2.AsyncClient, world: World) -> None:
     world.allocator.failure = RuntimeError("gone")
     await store(http)
@@ -402,28 +462,7 @@ async def test_health_without_an_allocator_asks_the_store(http: httpx2.AsyncClie
     ) == ("unhealthy", "pass", 1)
 
 
-async def test_metrics_count_calls_under_miras_names(http: httpx2.AsyncClient) -> None:
-    await store(http)
-    await http.post(f"{MEMORIES}/recall", json={"query": "q"})
-    await http.post(MEMORIES, json={})
-
-    lines = (await http.get("/metrics")).text.splitlines()
-
-    figures = dict(line.rsplit(" ", 1) for line in lines if line and not line.startswith("#"))
-    assert figures["mira_store_total"] == "2.0"
-    assert figures["mira_recall_total"] == "1.0"
-    assert figures["mira_search_total"] == "0.0"
-    assert figures["mira_errors_total"] == "1.0"
-    assert figures["mira_store_duration_seconds_count"] == "2.0"
-    assert (figures["mira_memory_count"], figures["mira_vector_count"]) == ("1.0", "2.0")
-    assert (figures["mira_store_facts_total"], figures["mira_recall_selected_total"]) == ("2.0", "1.0")
-    assert 'mira_embed_duration_seconds_bucket{le="+Inf"}' in figures
-    assert (
-        figures['satchel_http_requests_total{method="POST",route="/api/v1/memories/recall",status="200"}']
-        == "1.0"
-    )
-
-
+@requirement("rest:viewer")
 async def test_the_viewer_needs_nothing_from_outside(http: httpx2.AsyncClient) -> None:
     page = await http.get("/docs")
 
@@ -436,6 +475,7 @@ async def test_the_viewer_needs_nothing_from_outside(http: httpx2.AsyncClient) -
     assert (await http.get("/docs/assets/missing.js")).status_code == 404
 
 
+@requirement("rest:derived")
 async def test_the_document_is_openapi_3_1(http: httpx2.AsyncClient) -> None:
     document = json.loads((await http.get("/openapi.json")).text)
 

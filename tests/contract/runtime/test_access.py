@@ -6,6 +6,7 @@ import grpc
 import pytest
 from contract.runtime.transports import Opener
 
+from requirements import requirement
 from satchel.api.options.v1 import options_pb2
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as rpc
@@ -78,6 +79,7 @@ async def refusal(opener: Opener, key: str, name: str) -> ServiceError | None:
     return None
 
 
+@requirement("contract:rights")
 @pytest.mark.parametrize(
     ("key", "name"), [("read", "read"), ("write", "read"), ("write", "write"), ("admin", "write")]
 )
@@ -85,6 +87,7 @@ async def test_right_includes_those_before_it(opener: Opener, key: str, name: st
     assert await refusal(opener, key, name) is None
 
 
+@requirement("rpc:callers")
 @pytest.mark.parametrize(("key", "name"), [("nothing", "read"), ("nothing", "write"), ("read", "write")])
 async def test_caller_without_the_right_is_refused(opener: Opener, key: str, name: str) -> None:
     error = await refusal(opener, key, name)
@@ -94,6 +97,7 @@ async def test_caller_without_the_right_is_refused(opener: Opener, key: str, nam
     assert error.metadata == {"needed": name}
 
 
+@requirement("rpc:callers")
 @pytest.mark.parametrize("key", ["", "sk_unknown"])
 async def test_caller_without_a_known_key_is_refused(opener: Opener, key: str) -> None:
     error = await refusal(opener, key, "read")
@@ -102,6 +106,7 @@ async def test_caller_without_a_known_key_is_refused(opener: Opener, key: str) -
     assert (error.code.name, error.reason) == ("UNAUTHENTICATED", "ERROR_REASON_UNAUTHENTICATED")
 
 
+@requirement("rpc:callers")
 async def test_public_method_is_for_callers_without_a_key(
     opener: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,10 +116,12 @@ async def test_public_method_is_for_callers_without_a_key(
     assert await refusal(opener, "", "read") is None
 
 
+@requirement("rpc:callers")
 async def test_local_owner_may_do_everything() -> None:
     assert (await local_owner(())).right == max(options_pb2.Access.values())
 
 
+@requirement("contract:rights")
 async def test_rpc_that_names_no_right_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     def forgetful(method: Method) -> options_pb2.MethodRules:
         return options_pb2.MethodRules() if method.name == "GetMemory" else rules_of(method)
@@ -127,5 +134,6 @@ async def test_rpc_that_names_no_right_is_not_served(monkeypatch: pytest.MonkeyP
         GrpcServer(["127.0.0.1:0"]).register(memories())
 
 
+@requirement("contract:rights")
 def test_rpc_of_another_contract_has_no_rules() -> None:
     assert rules_of(parse_method("/grpc.health.v1.Health/Check")) == options_pb2.MethodRules()

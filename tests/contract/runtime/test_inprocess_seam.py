@@ -14,6 +14,7 @@ from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 
+from requirements import requirement
 from satchel.api.store.v1 import change_service_pb2_grpc
 from satchel.runtime.errors import ShuttingDown
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
@@ -45,10 +46,12 @@ class RecordingServer:
         self.calls.append(f"registered {service} {sorted(handlers)}")
 
 
+@requirement("rpc:transports")
 def test_grpcio_is_the_version_that_the_seam_was_checked_with() -> None:
     assert version("grpcio").startswith("1.85.")
 
 
+@requirement("rpc:transports")
 def test_generated_stub_asks_its_channel_only_for_a_callable_by_path() -> None:
     channel: Any = RecordingChannel()
 
@@ -58,6 +61,7 @@ def test_generated_stub_asks_its_channel_only_for_a_callable_by_path() -> None:
     assert [("unary_stream", "/satchel.api.store.v1.ChangeService/WatchChanges", expected)] == channel.asked
 
 
+@requirement("rpc:transports")
 def test_generated_registration_only_adds_handlers() -> None:
     server: Any = RecordingServer()
 
@@ -67,6 +71,7 @@ def test_generated_registration_only_adds_handlers() -> None:
     assert ["generic grpc.health.v1.Health", f"registered grpc.health.v1.Health {names}"] == server.calls
 
 
+@requirement("rpc:transports")
 async def test_published_servicer_and_stub_work_over_the_inprocess_channel() -> None:
     server = InProcessServer()
     health_pb2_grpc.add_HealthServicer_to_server(health_aio.HealthServicer(), server)
@@ -80,6 +85,7 @@ async def test_published_servicer_and_stub_work_over_the_inprocess_channel() -> 
     assert health_pb2.HealthCheckResponse.SERVING == response.status == first.status
 
 
+@requirement("rpc:transports", "rpc:errors")
 async def test_method_that_a_servicer_does_not_implement_is_unimplemented() -> None:
     server = InProcessServer()
     health_pb2_grpc.add_HealthServicer_to_server(health_pb2_grpc.HealthServicer(), server)
@@ -91,6 +97,7 @@ async def test_method_that_a_servicer_does_not_implement_is_unimplemented() -> N
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
+@requirement("rpc:transports")
 def test_context_offers_every_method_of_the_networked_one() -> None:
     wanted = {name for name in vars(grpc.aio.ServicerContext) if not name.startswith("_")}
 
@@ -99,11 +106,13 @@ def test_context_offers_every_method_of_the_networked_one() -> None:
     assert set() == missing
 
 
+@requirement("rpc:transports")
 def test_transport_offers_every_method_of_a_channel() -> None:
     assert not inspect.isabstract(InProcessTransport)
     assert not inspect.isabstract(InProcessChannel)
 
 
+@requirement("server:drains")
 async def test_stopped_server_is_unavailable_and_ends_what_runs() -> None:
     server, echo = InProcessServer(), Echo()
     echo.register(server)
@@ -120,6 +129,7 @@ async def test_stopped_server_is_unavailable_and_ends_what_runs() -> None:
     await echo.cancelled.wait()
 
 
+@requirement("rpc:cancellation")
 async def test_stream_that_is_dropped_cancels_its_handler() -> None:
     # Only here: with grpcio 1.85 a networked call that is dropped stays alive until its channel closes.
     server, echo = InProcessServer(), Echo()
@@ -136,6 +146,7 @@ async def test_stream_that_is_dropped_cancels_its_handler() -> None:
     assert first.value == "a"
 
 
+@requirement("rpc:limits")
 async def test_writer_waits_while_the_reader_is_behind() -> None:
     server, echo = InProcessServer(), Echo()
     echo.register(server)
@@ -151,6 +162,7 @@ async def test_writer_waits_while_the_reader_is_behind() -> None:
     call.cancel()
 
 
+@requirement("server:drains")
 async def test_endless_stream_ends_as_shutting_down_while_other_calls_may_end() -> None:
     server, echo = InProcessServer(), Echo()
     echo.register(server)

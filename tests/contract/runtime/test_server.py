@@ -13,6 +13,7 @@ from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from requirements import requirement
 from satchel.api.store.v1 import memory_service_pb2 as memory_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as memory_rpc
 from satchel.runtime.channels import open_channel
@@ -31,6 +32,7 @@ def served(*addresses: str, grace_s: float = 0.2) -> tuple[GrpcServer, Echo]:
     return server, echo
 
 
+@requirement("server:health")
 async def test_health_is_serving_for_each_service_and_overall() -> None:
     server, _ = served("127.0.0.1:0")
 
@@ -41,6 +43,7 @@ async def test_health_is_serving_for_each_service_and_overall() -> None:
     assert [one.status for one in found] == [SERVING, SERVING]
 
 
+@requirement("server:reflection")
 async def test_reflection_lists_the_services() -> None:
     server, _ = served("127.0.0.1:0")
 
@@ -53,6 +56,7 @@ async def test_reflection_lists_the_services() -> None:
     assert {SERVICE, "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"} == names
 
 
+@requirement("server:addresses")
 async def test_unix_socket_serves_beside_a_port(tmp_path: Path) -> None:
     address = f"unix:{tmp_path}/s"
     server, _ = served(address, "127.0.0.1:0")
@@ -61,6 +65,7 @@ async def test_unix_socket_serves_beside_a_port(tmp_path: Path) -> None:
         assert (await EchoStub(channel).Unary(StringValue(value="hi"))).value == "hi"
 
 
+@requirement("server:addresses")
 async def test_address_in_use_is_an_error_at_the_start() -> None:
     first, _ = served("127.0.0.1:0")
     async with first:
@@ -70,6 +75,7 @@ async def test_address_in_use_is_an_error_at_the_start() -> None:
             await second.start()
 
 
+@requirement("server:drains")
 async def test_call_under_way_may_end_while_the_server_drains() -> None:
     server, echo = served("127.0.0.1:0", grace_s=5)
     await server.start()
@@ -83,6 +89,7 @@ async def test_call_under_way_may_end_while_the_server_drains() -> None:
         await stopping
 
 
+@requirement("server:drains")
 async def test_endless_stream_ends_as_shutting_down_when_the_server_drains() -> None:
     server, echo = served("127.0.0.1:0", grace_s=60)
     await server.start()
@@ -98,6 +105,7 @@ async def test_endless_stream_ends_as_shutting_down_when_the_server_drains() -> 
     assert from_rpc_error(caught.value).reason == ShuttingDown.reason
 
 
+@requirement("server:drains")
 async def test_sigterm_drains_and_returns(tmp_path: Path) -> None:
     address = f"unix:{tmp_path}/s"
     async with asyncio.timeout(10), open_channel(address) as channel:
@@ -111,6 +119,7 @@ async def test_sigterm_drains_and_returns(tmp_path: Path) -> None:
     assert answer.status == SERVING
 
 
+@requirement("client:peer-unavailable")
 async def test_unreachable_peer_is_unavailable_with_a_reason() -> None:
     async with open_channel("127.0.0.1:1", timeout_s=5) as channel:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -144,6 +153,7 @@ class Flaky(memory_rpc.MemoryServiceServicer):
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
 
 
+@requirement("rpc:retries")
 async def test_idempotent_call_of_an_unavailable_server_is_tried_three_times() -> None:
     server, flaky = GrpcServer(["127.0.0.1:0"], grace_s=0.2), Flaky()  # type: ignore[abstract]  # only what is called here
     server.register(flaky)
@@ -154,6 +164,7 @@ async def test_idempotent_call_of_an_unavailable_server_is_tried_three_times() -
     assert flaky.seen == ["read"] * 3
 
 
+@requirement("rpc:retries")
 async def test_call_whose_repeat_would_do_more_is_made_once() -> None:
     server, flaky = GrpcServer(["127.0.0.1:0"], grace_s=0.2), Flaky()  # type: ignore[abstract]  # only what is called here
     server.register(flaky)
@@ -167,6 +178,7 @@ async def test_call_whose_repeat_would_do_more_is_made_once() -> None:
     assert flaky.seen == ["delete"]
 
 
+@requirement("rpc:limits")
 async def test_flood_that_grpc_itself_refuses_still_has_a_reason() -> None:
     chain = default_chain()  # it lets far more calls run than gRPC takes in here
     server = GrpcServer(["127.0.0.1:0"], interceptors=chain, grace_s=0.2, max_concurrent_calls=1)
@@ -190,6 +202,7 @@ async def test_flood_that_grpc_itself_refuses_still_has_a_reason() -> None:
     assert len(answers) == len(echo.contexts) == 2
 
 
+@requirement("rpc:callers")
 async def test_channel_sends_its_key_unless_the_caller_has_one() -> None:
     server, _ = served("127.0.0.1:0")
     target = Secret("sk_test")

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from requirements import requirement
 from satchel.runtime.telemetry import collect_trace, setup_telemetry, span
 from satchel.runtime.trace_records import SpanRecord
 
@@ -58,6 +59,7 @@ def id_of(one: ReadableSpan) -> int:
     return context.span_id
 
 
+@requirement("trace:one-tree")
 async def test_every_span_is_a_child_of_the_one_that_caused_it(reach: Reach) -> None:
     spans = await exported(reach, "span")
 
@@ -71,6 +73,7 @@ async def test_every_span_is_a_child_of_the_one_that_caused_it(reach: Reach) -> 
     assert dict(work.attributes or {}) == {"satchel.size": 3}
 
 
+@requirement("trace:one-tree")
 async def test_spans_of_a_call_name_service_and_method(reach: Reach) -> None:
     spans = await exported(reach, "hello")
 
@@ -84,6 +87,7 @@ async def test_spans_of_a_call_name_service_and_method(reach: Reach) -> None:
         assert spans[METHOD, kind].status.status_code is not StatusCode.ERROR
 
 
+@requirement("trace:failures")
 @pytest.mark.parametrize(("value", "code"), [("teapot", 9), ("bug", 13), ("abort", 15), ("a\0", 3)])
 async def test_failed_call_shows_its_status_on_both_sides(reach: Reach, value: str, code: int) -> None:
     spans = await exported(reach, value)
@@ -93,12 +97,14 @@ async def test_failed_call_shows_its_status_on_both_sides(reach: Reach, value: s
         assert spans[METHOD, kind].status.status_code is StatusCode.ERROR
 
 
+@requirement("trace:no-texts")
 async def test_text_of_the_caller_is_in_no_span(reach: Reach) -> None:
     spans = await exported(reach, "private words\0")
 
     assert not any("private" in one.to_json() for one in spans.values())
 
 
+@requirement("trace:on-demand")
 async def test_demanded_trace_returns_the_spans_of_the_server(reach: Reach) -> None:
     with collect_trace() as trace:
         await reach.stub.Unary(StringValue(value="span"))
@@ -109,6 +115,7 @@ async def test_demanded_trace_returns_the_spans_of_the_server(reach: Reach) -> N
     assert (work.name, work.attributes) == ("satchel.test.work", {"satchel.size": 3})
 
 
+@requirement("trace:on-demand", "trace:failures")
 async def test_demanded_trace_of_a_failed_call_has_the_status_on_both_sides(reach: Reach) -> None:
     with collect_trace() as trace, pytest.raises(grpc.aio.AioRpcError) as caught:
         await reach.stub.Unary(StringValue(value="teapot"))
@@ -117,6 +124,7 @@ async def test_demanded_trace_of_a_failed_call_has_the_status_on_both_sides(reac
     assert "grpc-status-details-bin" in dict(caught.value.trailing_metadata())
 
 
+@requirement("trace:on-demand")
 async def test_demanded_trace_works_for_streams(reach: Reach) -> None:
     with collect_trace() as trace:
         call = reach.stub.Split(StringValue(value="a b"))
@@ -127,6 +135,7 @@ async def test_demanded_trace_works_for_streams(reach: Reach) -> None:
     assert trailing["late"] == "2"
 
 
+@requirement("trace:on-demand")
 async def test_no_spans_are_returned_to_those_who_did_not_ask(reach: Reach) -> None:
     call = reach.stub.Unary(StringValue(value="span"))
     await call
@@ -134,6 +143,7 @@ async def test_no_spans_are_returned_to_those_who_did_not_ask(reach: Reach) -> N
     assert "satchel-spans-bin" not in await call.trailing_metadata()
 
 
+@requirement("trace:one-tree")
 async def test_malformed_trace_header_costs_nothing_but_the_context(reach: Reach) -> None:
     response = await reach.stub.Unary(StringValue(value="hi"), metadata=(("traceparent", "00-zz"),))
 

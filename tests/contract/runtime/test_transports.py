@@ -12,6 +12,7 @@ from contract.runtime.transports import Opener, Reach
 from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2, status_pb2
 
+from requirements import requirement
 from satchel.runtime.errors import Code, InternalError, RemoteError, Unauthenticated
 from satchel.runtime.interceptors import Principal, current_principal
 from satchel.runtime.interceptors.middleware import Middleware
@@ -36,32 +37,38 @@ async def failure_of(call: grpc.aio.UnaryUnaryCall[StringValue, StringValue]) ->
     return caught.value
 
 
+@requirement("rpc:transports")
 async def test_unary_call_returns_the_response(reach: Reach) -> None:
     assert text("hello") == await reach.stub.Unary(text("hello"))
 
 
+@requirement("rpc:transports")
 async def test_request_and_response_are_never_the_same_object(reach: Reach) -> None:
     request = text("hello")
 
     assert request is not await reach.stub.Unary(request)
 
 
+@requirement("rpc:transports")
 async def test_server_stream_arrives_in_order(reach: Reach) -> None:
     words = " ".join(str(number) for number in range(100))
 
     assert words.split() == [one.value async for one in reach.stub.Split(text(words))]
 
 
+@requirement("rpc:transports")
 async def test_client_stream_arrives_in_order(reach: Reach) -> None:
     words = [str(number) for number in range(100)]
 
     assert " ".join(words) == (await reach.stub.Join(several(*words))).value
 
 
+@requirement("rpc:transports")
 async def test_client_stream_takes_a_plain_iterator(reach: Reach) -> None:
     assert (await reach.stub.Join(iter([text("a"), text("b")]))).value == "a b"
 
 
+@requirement("rpc:transports")
 async def test_both_streams_interleave(reach: Reach) -> None:
     call = reach.stub.Chat()
 
@@ -76,10 +83,12 @@ async def test_both_streams_interleave(reach: Reach) -> None:
     assert await call.code() is grpc.StatusCode.OK
 
 
+@requirement("rpc:transports")
 async def test_both_streams_take_an_iterator(reach: Reach) -> None:
     assert [one.value async for one in reach.stub.Chat(several("a", "b"))] == ["A", "B"]
 
 
+@requirement("rpc:errors")
 async def test_service_error_arrives_with_code_reason_metadata_and_retry_delay(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("teapot")))
 
@@ -92,6 +101,7 @@ async def test_service_error_arrives_with_code_reason_metadata_and_retry_delay(r
     assert error.details() == "I am a teapot. Ask for tea."
 
 
+@requirement("rpc:errors")
 async def test_error_details_are_one_error_info_of_our_domain(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("teapot")))
 
@@ -103,6 +113,7 @@ async def test_error_details_are_one_error_info_of_our_domain(reach: Reach) -> N
     assert (9, error.details()) == (status.code, status.message)
 
 
+@requirement("rpc:errors")
 async def test_unknown_exception_becomes_internal_without_its_text(
     reach: Reach, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -114,6 +125,7 @@ async def test_unknown_exception_becomes_internal_without_its_text(
     assert "secret detail" in caplog.text
 
 
+@requirement("rpc:transports")
 async def test_abort_keeps_its_trailing_metadata(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("abort")))
 
@@ -122,12 +134,14 @@ async def test_abort_keeps_its_trailing_metadata(reach: Reach) -> None:
     assert dict(error.trailing_metadata())["why"] == "because"
 
 
+@requirement("rpc:errors")
 async def test_status_that_a_handler_sets_ends_the_call(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("code")))
 
     assert (error.code(), error.details()) == (grpc.StatusCode.NOT_FOUND, "not here")
 
 
+@requirement("rpc:transports")
 async def test_metadata_travels_before_and_after_the_response(reach: Reach) -> None:
     call = reach.stub.Unary(text("metadata"))
     await call
@@ -137,17 +151,20 @@ async def test_metadata_travels_before_and_after_the_response(reach: Reach) -> N
     assert (trailing["late"], trailing["raw-bin"]) == ("2", b"\x00\xff")
 
 
+@requirement("rpc:transports")
 async def test_metadata_of_the_client_reaches_the_handler(reach: Reach) -> None:
     response = await reach.stub.Unary(text("headers"), metadata=(("x-colour", "brown"),))
 
     assert "x-colour=brown" in response.value
 
 
+@requirement("rpc:transports")
 async def test_invalid_metadata_is_refused_before_the_call(reach: Reach) -> None:
     with pytest.raises(ValueError, match="metadata 'X-Upper'"):
         await reach.stub.Unary(text("headers"), metadata=(("X-Upper", "1"),))
 
 
+@requirement("rpc:errors")
 async def test_unknown_method_is_unimplemented(reach: Reach) -> None:
     error = await failure_of(reach.stub.Missing(text("hello")))
 
@@ -157,6 +174,7 @@ async def test_unknown_method_is_unimplemented(reach: Reach) -> None:
     assert known.metadata == {"method": f"{SERVICE}/Missing"}
 
 
+@requirement("rpc:limits")
 async def test_names_of_methods_that_do_not_exist_are_not_kept(opener: Opener) -> None:
     async with opener() as reach:
         for number in range(3):
@@ -168,6 +186,7 @@ async def test_names_of_methods_that_do_not_exist_are_not_kept(opener: Opener) -
     assert not [path for path in kept if path.startswith("/made.up")]
 
 
+@requirement("rpc:limits")
 async def test_request_beyond_the_limit_is_refused(reach: Reach) -> None:
     known = from_rpc_error(await failure_of(reach.stub.Unary(text_beyond_the_limit())))
 
@@ -176,6 +195,7 @@ async def test_request_beyond_the_limit_is_refused(reach: Reach) -> None:
     assert reach.echo.contexts == []
 
 
+@requirement("rpc:limits")
 async def test_streamed_request_beyond_the_limit_ends_the_call(reach: Reach) -> None:
     async def requests() -> AsyncIterator[StringValue]:
         yield text("a")
@@ -186,12 +206,14 @@ async def test_streamed_request_beyond_the_limit_ends_the_call(reach: Reach) -> 
     assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
 
 
+@requirement("rpc:limits")
 async def test_response_beyond_the_limit_is_refused(reach: Reach) -> None:
     known = from_rpc_error(await failure_of(reach.stub.Unary(text("huge"))))
 
     assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
 
 
+@requirement("rpc:limits")
 async def test_streamed_response_beyond_the_limit_comes_after_the_messages_before_it(reach: Reach) -> None:
     call = reach.stub.Split(text("a huge"))
 
@@ -204,6 +226,7 @@ async def test_streamed_response_beyond_the_limit_comes_after_the_messages_befor
     assert (known.code, known.reason) == (Code.RESOURCE_EXHAUSTED, "ERROR_REASON_MESSAGE_TOO_LARGE")
 
 
+@requirement("rpc:limits")
 async def test_calls_beyond_the_limit_are_refused_and_those_after_them_are_not(opener: Opener) -> None:
     async with opener(max_calls=2) as reach, asyncio.timeout(LIMIT_S):
         stream = reach.stub.Split(text("wait"))
@@ -224,6 +247,7 @@ async def test_calls_beyond_the_limit_are_refused_and_those_after_them_are_not(o
     assert (ended, answer) == ((text("wait"), [text("wait")]), text("a"))
 
 
+@requirement("rpc:errors")
 async def test_error_in_a_stream_comes_after_the_messages_before_it(reach: Reach) -> None:
     call = reach.stub.Split(text("a b teapot c"))
 
@@ -235,6 +259,7 @@ async def test_error_in_a_stream_comes_after_the_messages_before_it(reach: Reach
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
+@requirement("rpc:deadlines", "rpc:cancellation")
 async def test_deadline_ends_the_call_and_cancels_the_handler(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("wait"), timeout=0.1))
 
@@ -243,6 +268,7 @@ async def test_deadline_ends_the_call_and_cancels_the_handler(reach: Reach) -> N
         await reach.echo.cancelled.wait()
 
 
+@requirement("rpc:deadlines")
 async def test_handler_knows_the_time_that_is_left(reach: Reach) -> None:
     await reach.stub.Unary(text("hello"), timeout=7)
 
@@ -250,6 +276,7 @@ async def test_handler_knows_the_time_that_is_left(reach: Reach) -> None:
     assert 0 < left < 8
 
 
+@requirement("rpc:cancellation")
 async def test_cancelling_the_call_cancels_the_handler(reach: Reach) -> None:
     call = reach.stub.Unary(text("wait"))
     async with asyncio.timeout(LIMIT_S):
@@ -264,6 +291,7 @@ async def test_cancelling_the_call_cancels_the_handler(reach: Reach) -> None:
     assert not call.cancel()
 
 
+@requirement("rpc:cancellation")
 async def test_cancelling_the_task_that_awaits_cancels_the_handler(reach: Reach) -> None:
     async def caller() -> None:
         await reach.stub.Unary(text("wait"))
@@ -277,6 +305,7 @@ async def test_cancelling_the_task_that_awaits_cancels_the_handler(reach: Reach)
             await task
 
 
+@requirement("rpc:cancellation")
 async def test_request_iterator_that_fails_cancels_the_call(reach: Reach) -> None:
     async def failing() -> AsyncIterator[StringValue]:
         yield text("a")
@@ -286,6 +315,7 @@ async def test_request_iterator_that_fails_cancels_the_call(reach: Reach) -> Non
         await reach.stub.Join(failing())
 
 
+@requirement("rpc:transports")
 async def test_done_callback_runs_with_the_status_known(reach: Reach) -> None:
     done: list[bool] = []
     call = reach.stub.Unary(text("hello"))
@@ -298,6 +328,7 @@ async def test_done_callback_runs_with_the_status_known(reach: Reach) -> None:
     assert await call.details() == ""
 
 
+@requirement("rpc:validated")
 async def test_bytes_that_are_no_message_are_the_callers_mistake(reach: Reach) -> None:
     error = await failure_of(reach.stub.Raw(b"\x0a\xff\xff"))
 
@@ -308,6 +339,7 @@ async def test_bytes_that_are_no_message_are_the_callers_mistake(reach: Reach) -
     assert set(known.metadata) == {"remedy"}
 
 
+@requirement("rpc:validated")
 async def test_invalid_field_is_refused_with_its_name(reach: Reach) -> None:
     error = await failure_of(reach.stub.Unary(text("a\0b")))
 
@@ -317,12 +349,14 @@ async def test_invalid_field_is_refused_with_its_name(reach: Reach) -> None:
     assert [violation.field for violation in known.violations] == ["value"]
 
 
+@requirement("rpc:validated")
 async def test_invalid_message_in_a_stream_is_refused(reach: Reach) -> None:
     error = await failure_of(reach.stub.Join(several("a", "b\0")))
 
     assert from_rpc_error(error).reason == "ERROR_REASON_FIELD_INVALID_CHARACTER"
 
 
+@requirement("rpc:callers")
 async def test_caller_without_credentials_is_refused_before_its_request_is_checked(opener: Opener) -> None:
     async def refuse(metadata: Sequence[Metadatum]) -> Principal:
         del metadata
@@ -334,6 +368,7 @@ async def test_caller_without_credentials_is_refused_before_its_request_is_check
     assert error.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
+@requirement("rpc:callers")
 async def test_principal_of_a_call_does_not_leak_to_its_client(opener: Opener) -> None:
     seen: list[Sequence[Metadatum]] = []
 
@@ -348,6 +383,7 @@ async def test_principal_of_a_call_does_not_leak_to_its_client(opener: Opener) -
     assert current_principal() is None
 
 
+@requirement("rpc:callers")
 async def test_outgoing_calls_carry_the_credentials_of_the_incoming_one(reach: Reach) -> None:
     forward_from((("authorization", "Bearer k"), ("satchel-client", "cli"), ("other", "no")))
 

@@ -2,16 +2,17 @@
 
 import asyncio
 import uuid
-from pathlib import Path
 
 import grpc
 import pytest
+from contract.store.backends import RunningStore
 from contract.store.test_storing import get, refusal
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from unit.store.fakes import Client, running_store, vector
+from unit.store.fakes import Client, vector
 
+from requirements import requirement
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
@@ -25,13 +26,14 @@ async def update(client: Client, memory_id: str, **fields: object) -> memory_pb2
 
 async def found_by(client: Client, query: str) -> set[str]:
     found = await client.search.SearchText(search_pb.SearchTextRequest(query=query))
-    near = await client.search.SearchVectors(search_pb.SearchVectorsRequest(vector=vector(query)))
+    near = await client.search.SearchStoredVectors(search_pb.SearchStoredVectorsRequest(vector=vector(query)))
     close = {hit.memory_id for hit in near.hits if hit.score > 0.999}
     return {hit.memory_id for hit in found.hits} | {hit.memory_id for hit in found.tag_hits} | close
 
 
-async def test_a_new_text_renews_all_that_is_derived_and_keeps_the_rest(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:derived")
+async def test_a_new_text_renews_all_that_is_derived_and_keeps_the_rest(running_store: RunningStore) -> None:
+    async with running_store() as client:
         other = await client.store("other")
         link = memory_pb2.CausalLink(memory_id=other.id, relation=memory_pb2.CAUSAL_RELATION_RESOLVES)
         stored = await client.store(
@@ -53,8 +55,9 @@ async def test_a_new_text_renews_all_that_is_derived_and_keeps_the_rest(tmp_path
     assert stored.id in new
 
 
-async def test_an_inferred_type_is_inferred_anew(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:derived")
+async def test_an_inferred_type_is_inferred_anew(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("We had a good discussion.")
         after = await update(client, stored.id, content="The team decided to adopt Kubernetes.")
 
@@ -62,25 +65,33 @@ async def test_an_inferred_type_is_inferred_anew(tmp_path: Path) -> None:
     assert after.room == stored.room
 
 
-async def test_without_a_mask_only_set_fields_change(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:mask")
+async def test_without_a_mask_only_set_fields_change(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("text", title="T", summary="S", tags=["a"], path="p")
         after = await update(client, stored.id, title="New")
         texts = client.embedder.texts
+        near = await client.search.SearchStoredVectors(
+            search_pb.SearchStoredVectorsRequest(vector=vector("text"))
+        )
 
     assert (after.title, after.summary, after.path, after.content) == ("New", "S", "p", "text")
     assert "a" in after.tags
     assert texts == ["text"]
+    assert [hit.memory_id for hit in near.hits] == [stored.id]
 
 
-async def test_the_mask_clears_what_it_names_and_the_request_leaves_empty(tmp_path: Path) -> None:
+@requirement("update:mask")
+async def test_the_mask_clears_what_it_names_and_the_request_leaves_empty(
+    running_store: RunningStore,
+) -> None:
     metadata = Struct()
     metadata.update({"k": 1})
     mask = FieldMask(
         paths=["room", "type", "tags", "metadata", "title", "summary", "path", "component", "source",
                "sensitivity", "occurred_at"]
     )  # fmt: skip
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store(
             "short",
             room="own",
@@ -108,18 +119,22 @@ async def test_the_mask_clears_what_it_names_and_the_request_leaves_empty(tmp_pa
     assert again.id != stored.id
 
 
+@requirement("update:mask")
 @pytest.mark.parametrize("path", ["content", "wing"])
-async def test_text_and_wing_cannot_be_cleared(tmp_path: Path, path: str) -> None:
-    async with running_store(tmp_path) as client:
+async def test_text_and_wing_cannot_be_cleared(running_store: RunningStore, path: str) -> None:
+    async with running_store() as client:
         stored = await client.store("text")
         code, reason, metadata = await refusal(update(client, stored.id, update_mask=FieldMask(paths=[path])))
 
     assert (code, reason, metadata["field"]) == (grpc.StatusCode.INVALID_ARGUMENT, "FIELD_REQUIRED", path)
 
 
+@requirement("update:mask")
 @pytest.mark.parametrize("path", ["id", "session_id", "created_at", "nothing", "*", "content.x"])
-async def test_a_mask_that_names_what_cannot_change_is_refused(tmp_path: Path, path: str) -> None:
-    async with running_store(tmp_path) as client:
+async def test_a_mask_that_names_what_cannot_change_is_refused(
+    running_store: RunningStore, path: str
+) -> None:
+    async with running_store() as client:
         stored = await client.store("text")
         code, reason, metadata = await refusal(update(client, stored.id, update_mask=FieldMask(paths=[path])))
 
@@ -128,8 +143,9 @@ async def test_a_mask_that_names_what_cannot_change_is_refused(tmp_path: Path, p
     assert "content" in metadata["limit"]
 
 
-async def test_a_change_that_changes_nothing_gives_no_version(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:concurrent")
+async def test_a_change_that_changes_nothing_gives_no_version(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("text", tags=["a"])
         after = [await update(client, stored.id, content="text", tags=["A"]), await update(client, stored.id)]
 
@@ -137,8 +153,9 @@ async def test_a_change_that_changes_nothing_gives_no_version(tmp_path: Path) ->
     assert [one.revision for one in after] == [stored.revision, stored.revision]
 
 
-async def test_concurrent_updates_of_different_fields_all_land(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:concurrent")
+async def test_concurrent_updates_of_different_fields_all_land(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("text")
         await asyncio.gather(
             update(client, stored.id, title="T"),
@@ -150,8 +167,9 @@ async def test_concurrent_updates_of_different_fields_all_land(tmp_path: Path) -
     assert (after.title, after.summary, after.source, after.version) == ("T", "S", "src", 4)
 
 
-async def test_an_expected_version_guards_update_and_deletion(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("update:version")
+async def test_an_expected_version_guards_update_and_deletion(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("text")
         code, reason, metadata = await refusal(update(client, stored.id, title="T", expected_version=2))
         late = await refusal(
@@ -165,8 +183,9 @@ async def test_an_expected_version_guards_update_and_deletion(tmp_path: Path) ->
     assert after.version == 2
 
 
-async def test_a_path_is_unique_in_its_project_without_case(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:paths")
+async def test_a_path_is_unique_in_its_project_without_case(running_store: RunningStore) -> None:
+    async with running_store() as client:
         first = await client.store("one", path="Straße/A")
         second = await client.store("two")
         code, reason, metadata = await refusal(update(client, second.id, path="STRASSE/a"))
@@ -176,9 +195,10 @@ async def test_a_path_is_unique_in_its_project_without_case(tmp_path: Path) -> N
     assert own.path == "strasse/A"
 
 
-async def test_a_retried_update_gets_the_first_answer(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_a_retried_update_gets_the_first_answer(running_store: RunningStore) -> None:
     request_id = str(uuid.uuid4())
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("text")
         first = await update(client, stored.id, title="T", request_id=request_id)
         await update(client, stored.id, title="later")
@@ -189,8 +209,9 @@ async def test_a_retried_update_gets_the_first_answer(tmp_path: Path) -> None:
     assert reused[1] == "REQUEST_ID_REUSED"
 
 
-async def test_an_update_of_nothing_is_not_found(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("read:not-found", "store:projects")
+async def test_an_update_of_nothing_is_not_found(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("text", project="p")
         missing = await refusal(update(client, str(uuid.uuid4()), title="T"))
         foreign = await refusal(update(client, stored.id, title="T", project="q"))
@@ -198,8 +219,22 @@ async def test_an_update_of_nothing_is_not_found(tmp_path: Path) -> None:
     assert missing[:2] == foreign[:2] == (grpc.StatusCode.NOT_FOUND, "MEMORY_NOT_FOUND")
 
 
-async def test_a_deleted_memory_is_found_by_nothing(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("read:not-found", "store:projects")
+async def test_a_memory_of_another_project_is_not_deleted(running_store: RunningStore) -> None:
+    async with running_store() as client:
+        stored = await client.store("text", project="p")
+        foreign = await refusal(
+            client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=stored.id, project="q"))
+        )
+        there = await get(client, stored.id)
+
+    assert foreign[:2] == (grpc.StatusCode.NOT_FOUND, "MEMORY_NOT_FOUND")
+    assert there.content == "text"
+
+
+@requirement("delete:gone")
+async def test_a_deleted_memory_is_found_by_nothing(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("elephants never forget", tags=["zoo"], path="p", session_id="s")
         other = await client.store("giraffes", session_id="s")
         request_id = str(uuid.uuid4())
@@ -225,9 +260,10 @@ async def test_a_deleted_memory_is_found_by_nothing(tmp_path: Path) -> None:
     assert not again.duplicate
 
 
-async def test_a_retried_deletion_gets_the_first_answer(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_a_retried_deletion_gets_the_first_answer(running_store: RunningStore) -> None:
     request_id = str(uuid.uuid4())
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("text")
         request = pb.DeleteMemoryRequest(id=stored.id, request_id=request_id)
         answers = [await client.memories.DeleteMemory(request) for _ in range(2)]
@@ -235,15 +271,21 @@ async def test_a_retried_deletion_gets_the_first_answer(tmp_path: Path) -> None:
     assert answers[0] == answers[1]
 
 
-async def test_the_feed_names_deletions_and_only_the_newest_change_of_a_memory(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("feed:newest-change")
+async def test_the_feed_names_deletions_and_only_the_newest_change_of_a_memory(
+    running_store: RunningStore,
+) -> None:
+    async with running_store() as client:
         gone = await client.store("gone")
         kept = await client.store("kept")
         await update(client, kept.id, title="T")
         await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=gone.id))
         watched = client.changes.WatchChanges(changes_pb.WatchChangesRequest(stop_at_head=True))
         changes = [change async for response in watched for change in response.changes]
+        other = changes_pb.WatchChangesRequest(stop_at_head=True, project="p")
+        theirs = [one async for part in client.changes.WatchChanges(other) for one in part.changes]
 
+    assert theirs == []
     assert [(one.revision, one.memory_id, one.kind) for one in changes] == [
         (3, kept.id, changes_pb.CHANGE_KIND_UPSERT),
         (4, gone.id, changes_pb.CHANGE_KIND_DELETE),
@@ -251,9 +293,10 @@ async def test_the_feed_names_deletions_and_only_the_newest_change_of_a_memory(t
     assert changes[1].state == memory_pb2.MEMORY_STATE_DELETED
 
 
-async def test_an_update_that_changes_nothing_keeps_its_request_id(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_an_update_that_changes_nothing_keeps_its_request_id(running_store: RunningStore) -> None:
     request_id = str(uuid.uuid4())
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("text", title="T")
         first = await update(client, stored.id, title="T", request_id=request_id)
         await update(client, stored.id, title="New")
@@ -266,10 +309,11 @@ async def test_an_update_that_changes_nothing_keeps_its_request_id(tmp_path: Pat
     assert reason == "REQUEST_ID_REUSED"
 
 
-async def test_a_core_block_is_no_longer_than_its_limit(tmp_path: Path) -> None:
+@requirement("store:core-limit")
+async def test_a_core_block_is_no_longer_than_its_limit(running_store: RunningStore) -> None:
     small = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human", limit=10))
     usual = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human"))
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("x" * 10, component=small)
         await client.store("y" * 5000, component=usual)
         batch = pb.BatchStoreMemoriesRequest(

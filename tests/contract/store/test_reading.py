@@ -2,21 +2,25 @@
 
 import asyncio
 import uuid
-from pathlib import Path
 
 import grpc
 import pytest
+from contract.store.backends import Category, RunningStore, belongs_to
 from contract.store.test_importing import import_all
 from contract.store.test_storing import refusal
-from unit.store.fakes import DIMENSION, running_store, vector
+from unit.store.fakes import DIMENSION, Client, vector
 
+from requirements import requirement
 from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 
 
-async def test_a_batch_keeps_the_order_of_the_ids_and_lists_what_is_missing(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("read:by-id")
+async def test_a_batch_keeps_the_order_of_the_ids_and_lists_what_is_missing(
+    running_store: RunningStore,
+) -> None:
+    async with running_store() as client:
         ids = [(await client.store(f"text {n}")).id for n in range(3)]
         missing = "01890a5d-ac96-774b-bcce-b302099a8057"
         asked = [ids[2], f"T0:{ids[0].upper()}", missing, ids[2], f"fp:{missing}"]
@@ -26,9 +30,12 @@ async def test_a_batch_keeps_the_order_of_the_ids_and_lists_what_is_missing(tmp_
     assert list(found.missing_ids) == [missing]
 
 
-async def test_the_view_of_a_recall_leaves_out_what_a_recall_does_not_need(tmp_path: Path) -> None:
+@requirement("read:recall-view")
+async def test_the_view_of_a_recall_leaves_out_what_a_recall_does_not_need(
+    running_store: RunningStore,
+) -> None:
     component = memory_pb2.Component(core=memory_pb2.CoreComponent(label="human"))
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("text", path="p", source="s", component=component, title="T")
         request = pb.BatchGetMemoriesRequest(ids=[stored.id], view=pb.MEMORY_VIEW_RECALL)
         found = (await client.memories.BatchGetMemories(request)).memories[0]
@@ -38,8 +45,9 @@ async def test_the_view_of_a_recall_leaves_out_what_a_recall_does_not_need(tmp_p
     assert found.fingerprint.type == found.type
 
 
-async def test_vectors_come_with_their_passages_and_neighbours(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("read:vectors")
+async def test_vectors_come_with_their_passages_and_neighbours(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = [
             await client.store(text, session_id="s") for text in ("one", "two\n\nmore", "three", "four")
         ]
@@ -54,7 +62,10 @@ async def test_vectors_come_with_their_passages_and_neighbours(tmp_path: Path) -
     assert [one.memory_id for one in found.vectors[1:]] == [stored[0].id, stored[2].id]
 
 
-async def test_neighbours_are_the_nearest_active_turns_of_the_same_session(tmp_path: Path) -> None:
+@requirement("read:neighbours")
+async def test_neighbours_are_the_nearest_active_turns_of_the_same_session(
+    running_store: RunningStore,
+) -> None:
     def turn(number: int, *, state: memory_pb2.MemoryState.ValueType) -> memory_pb2.Memory:
         identity = f"01890a5d-ac96-774b-bcce-b302099a80{number:02x}"
         return memory_pb2.Memory(
@@ -68,7 +79,7 @@ async def test_neighbours_are_the_nearest_active_turns_of_the_same_session(tmp_p
 
     active, archived = memory_pb2.MEMORY_STATE_ACTIVE, memory_pb2.MEMORY_STATE_ARCHIVED
     turns = [turn(n, state=archived if n in (2, 5) else active) for n in range(1, 8)]
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         await import_all(client, turns)
         await client.store("elsewhere", session_id="t")
         await client.store("alone")
@@ -78,8 +89,9 @@ async def test_neighbours_are_the_nearest_active_turns_of_the_same_session(tmp_p
     assert [one.content for one in found.neighbors] == ["turn 1", "turn 3", "turn 7"]
 
 
-async def test_pages_show_each_memory_once_newest_first(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("list:pages")
+async def test_pages_show_each_memory_once_newest_first(running_store: RunningStore) -> None:
+    async with running_store() as client:
         ids = [(await client.store(f"text {n}", room="r")).id for n in range(7)]
         await client.store("elsewhere", room="q")
         seen, place = list[str](), ""
@@ -96,9 +108,10 @@ async def test_pages_show_each_memory_once_newest_first(tmp_path: Path) -> None:
     assert seen == ids[::-1]
 
 
-async def test_memories_of_one_moment_are_listed_by_id(tmp_path: Path) -> None:
+@requirement("list:pages")
+async def test_memories_of_one_moment_are_listed_by_id(running_store: RunningStore) -> None:
     ids = [f"01890a5d-ac96-774b-bcce-b302099a80{n:02x}" for n in range(5)]
-    async with running_store(tmp_path, clock=lambda: 1_700_000_000_000_000) as client:
+    async with running_store(clock=lambda: 1_700_000_000_000_000) as client:
         records = [memory_pb2.Memory(id=one, content=one, wing="w") for one in reversed(ids)]
         for record in records:
             record.created_at.seconds = 5
@@ -110,8 +123,9 @@ async def test_memories_of_one_moment_are_listed_by_id(tmp_path: Path) -> None:
     assert [one.id for one in (*first.memories, *second.memories)] == ids[:4]
 
 
-async def test_a_page_token_is_bound_to_its_listing(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("list:token")
+async def test_a_page_token_is_bound_to_its_listing(running_store: RunningStore) -> None:
+    async with running_store() as client:
         for number in range(3):
             await client.store(f"text {number}")
         page = await client.memories.ListMemories(pb.ListMemoriesRequest(page_size=1))
@@ -127,6 +141,7 @@ async def test_a_page_token_is_bound_to_its_listing(tmp_path: Path) -> None:
     }
 
 
+@requirement("list:filters")
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -138,8 +153,10 @@ async def test_a_page_token_is_bound_to_its_listing(tmp_path: Path) -> None:
         ({"state": memory_pb2.MEMORY_STATE_ARCHIVED}, ["old"]),
     ],
 )
-async def test_a_listing_is_filtered(tmp_path: Path, fields: dict[str, object], expected: list[str]) -> None:
-    async with running_store(tmp_path) as client:
+async def test_a_listing_is_filtered(
+    running_store: RunningStore, fields: dict[str, object], expected: list[str]
+) -> None:
+    async with running_store() as client:
         await client.store("fact", type=memory_pb2.MEMORY_TYPE_FACT, session_id="s", tags=["Shared Tag"])
         await client.store("note", wing="v", tags=["shared tag"])
         old = memory_pb2.Memory(
@@ -154,8 +171,9 @@ async def test_a_listing_is_filtered(tmp_path: Path, fields: dict[str, object], 
     assert [one.content for one in page.memories] == expected
 
 
-async def test_the_status_counts_what_is_there(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("status:counts")
+async def test_the_status_counts_what_is_there(running_store: RunningStore) -> None:
+    async with running_store() as client:
         empty = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
         stored = await client.store("one two\n\nthree", wing="a")
         await client.store("four", wing="b", project="p")
@@ -167,19 +185,32 @@ async def test_the_status_counts_what_is_there(tmp_path: Path) -> None:
         after = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
 
     assert not empty.HasField("model")
-    assert (empty.head_revision, empty.schema_version) == (0, 2)
+    assert empty.head_revision == 0
     assert (every.stats.verbatim_count, every.stats.embedding_count) == (4, 5)
     assert dict(every.stats.type_counts) == {"session_note": 3, "fact": 1}
     assert list(every.stats.active_wings) == ["b", "a"]
     assert every.model.sha256 == "a" * 64
-    assert every.database_bytes > 0
     assert (one.stats.verbatim_count, list(one.stats.active_wings)) == (1, ["b"])
     assert (after.stats.verbatim_count, after.stats.embedding_count, after.head_revision) == (3, 3, 5)
     assert after.stats.total_tokens == every.stats.total_tokens - stored.token_count
 
 
-async def test_the_feed_answers_at_once_and_then_follows(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client, asyncio.timeout(10):
+@requirement("status:database")
+@belongs_to(Category.ON_DISK)
+async def test_the_status_tells_the_size_and_the_schema_of_the_database(running_store: RunningStore) -> None:
+    async with running_store() as client:
+        empty = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+        for number in range(20):
+            await client.store(f"{number} " + "x" * 60_000)
+        full = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert full.schema_version == empty.schema_version > 0
+    assert full.database_bytes > empty.database_bytes + 20 * 60_000
+
+
+@requirement("feed:follows")
+async def test_the_feed_answers_at_once_and_then_follows(running_store: RunningStore) -> None:
+    async with running_store() as client, asyncio.timeout(10):
         stored = await client.store("first\n\nsecond", tags=["t"], session_id="s")
         stream = client.changes.WatchChanges(changes_pb.WatchChangesRequest(include_vectors=True)).__aiter__()
         first = await anext(stream)
@@ -199,8 +230,22 @@ async def test_the_feed_answers_at_once_and_then_follows(tmp_path: Path) -> None
     assert (list(empty.changes), empty.head_revision, empty.through_revision) == ([], 2, 2)
 
 
-async def test_the_feed_comes_in_batches_that_cover_everything(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("feed:follows")
+async def test_a_follower_that_falls_behind_reads_on_from_where_it_was(running_store: RunningStore) -> None:
+    async with running_store(message_bytes=20_000) as client, asyncio.timeout(10):
+        stream = client.changes.WatchChanges(changes_pb.WatchChangesRequest(batch_size=3)).__aiter__()
+        seen = [(await anext(stream)).head_revision]
+        for number in range(40):
+            await client.store(f"text {number}")
+        while seen[-1] < 40:
+            seen += [change.revision for change in (await anext(stream)).changes]
+
+    assert seen == [0, *range(1, 41)]
+
+
+@requirement("feed:covers")
+async def test_the_feed_comes_in_batches_that_cover_everything(running_store: RunningStore) -> None:
+    async with running_store() as client:
         for number in range(5):
             await client.store(f"text {number}", project="p" if number % 2 else "q")
         request = changes_pb.WatchChangesRequest(batch_size=2, stop_at_head=True)
@@ -215,9 +260,10 @@ async def test_the_feed_comes_in_batches_that_cover_everything(tmp_path: Path) -
     assert filtered[-1].through_revision == 5
 
 
-async def test_the_feed_is_cut_by_size_and_still_covers_everything(tmp_path: Path) -> None:
+@requirement("feed:covers")
+async def test_the_feed_is_cut_by_size_and_still_covers_everything(running_store: RunningStore) -> None:
     text = "\n\n".join(f"word{n}" for n in range(200))  # 200 passages of 32 bytes
-    async with running_store(tmp_path, message_bytes=20_000) as client:
+    async with running_store(message_bytes=20_000) as client:
         ids = [(await client.store(f"{number}\n\n{text}")).id for number in range(5)]
         await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=ids.pop(1)))
         ids += [(await client.store("last")).id]
@@ -234,19 +280,34 @@ async def test_the_feed_is_cut_by_size_and_still_covers_everything(tmp_path: Pat
     assert [one.revision for batch in light for one in batch.changes] == found
 
 
-async def test_the_feed_names_the_database_also_after_a_restart(tmp_path: Path) -> None:
-    names = []
-    for name in ("a.db", "a.db", "b.db"):
-        async with running_store(tmp_path, name=name) as client:
-            request = changes_pb.WatchChangesRequest(stop_at_head=True)
-            names += [batch.store_id async for batch in client.changes.WatchChanges(request)]
+async def names_of(client: Client) -> list[str]:
+    request = changes_pb.WatchChangesRequest(stop_at_head=True)
+    return [batch.store_id async for batch in client.changes.WatchChanges(request)]
+
+
+@requirement("feed:store-id")
+async def test_the_feed_names_the_database(running_store: RunningStore) -> None:
+    async with running_store(name="a") as first, running_store(name="b") as second:
+        names = [*await names_of(first), *await names_of(first), *await names_of(second)]
 
     assert names[0] == names[1] != names[2]
     assert [uuid.UUID(name).version for name in names] == [4, 4, 4]
 
 
-async def test_the_feed_sends_tags_as_they_are_compared(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("feed:store-id")
+@belongs_to(Category.LASTING)
+async def test_a_database_keeps_its_name_over_a_restart(running_store: RunningStore) -> None:
+    names = list[str]()
+    for _ in range(2):
+        async with running_store() as client:
+            names += await names_of(client)
+
+    assert names[0] == names[1]
+
+
+@requirement("feed:tags")
+async def test_the_feed_sends_tags_as_they_are_compared(running_store: RunningStore) -> None:
+    async with running_store() as client:
         await client.store(
             "x", type=memory_pb2.MEMORY_TYPE_FACT, tags=["Café  Noir", "STRASSE", "straße", "ﬁne"]
         )
@@ -258,25 +319,30 @@ async def test_the_feed_sends_tags_as_they_are_compared(tmp_path: Path) -> None:
     assert all(tag.isascii() for tag in changes[0].tags)
 
 
-async def test_a_page_of_large_memories_is_shorter_and_the_listing_complete(tmp_path: Path) -> None:
-    async with running_store(tmp_path, message_bytes=40_000) as client:
+@requirement("list:pages", "read:bounded")
+async def test_a_page_of_large_memories_is_shorter_and_the_listing_complete(
+    running_store: RunningStore,
+) -> None:
+    async with running_store(message_bytes=40_000) as client:
         ids = [(await client.store(f"{number} " + "x" * 9_000)).id for number in range(7)]
-        seen, sizes, place = list[str](), list[int](), ""
+        seen, sizes, place = list[str](), list[tuple[int, int]](), ""
         while True:
             request = pb.ListMemoriesRequest(page_size=5, page_token=place)
             page = await client.memories.ListMemories(request)
             seen += [one.id for one in page.memories]
-            sizes.append(len(page.memories))
+            sizes.append((len(page.memories), page.ByteSize()))
             if not (place := page.next_page_token):
                 break
 
     assert seen == ids[::-1]
-    assert sizes == [3, 3, 1]
+    assert all(1 <= count < 5 and size <= 40_000 for count, size in sizes)
+    assert max(count for count, _ in sizes) > 1
 
 
-async def test_ids_whose_memories_do_not_fit_are_left_for_another_call(tmp_path: Path) -> None:
+@requirement("read:bounded")
+async def test_ids_whose_memories_do_not_fit_are_left_for_another_call(running_store: RunningStore) -> None:
     missing = str(uuid.uuid4())
-    async with running_store(tmp_path, message_bytes=10_000) as client:
+    async with running_store(message_bytes=10_000) as client:
         ids = [(await client.store(f"{number} " + "x" * 9_000)).id for number in range(7)]
         wanted = [*ids[:3], missing, *ids[3:]]
         answers, left = list[pb.BatchGetMemoriesResponse](), wanted
@@ -290,9 +356,12 @@ async def test_ids_whose_memories_do_not_fit_are_left_for_another_call(tmp_path:
     assert all(answer.ByteSize() <= 40_000 for answer in answers)
 
 
-async def test_neighbours_and_vectors_count_too_but_one_memory_always_comes(tmp_path: Path) -> None:
+@requirement("read:bounded")
+async def test_neighbours_and_vectors_count_too_but_one_memory_always_comes(
+    running_store: RunningStore,
+) -> None:
     text = "\n\n".join(f"word{n}" for n in range(400))  # 400 passages of 32 bytes
-    async with running_store(tmp_path, message_bytes=2_000) as client:
+    async with running_store(message_bytes=2_000) as client:
         ids = [(await client.store(f"{n}\n\n{text}", session_id="s")).id for n in range(6)]
         request = pb.BatchGetMemoriesRequest(ids=ids[:4], include_vectors=True, neighbor_count=1)
         found = await client.memories.BatchGetMemories(request)
@@ -302,9 +371,23 @@ async def test_neighbours_and_vectors_count_too_but_one_memory_always_comes(tmp_
     assert list(found.remaining_ids) == ids[1:4]
 
 
-async def test_the_view_of_a_recall_holds_no_secret(tmp_path: Path) -> None:
+@requirement("read:bounded")
+async def test_an_answer_has_room_for_the_neighbours_of_all_its_memories(running_store: RunningStore) -> None:
+    async with running_store(message_bytes=40_000) as client:
+        ids = [(await client.store(f"{n} " + "x" * 9_000, session_id="s")).id for n in range(9)]
+        request = pb.BatchGetMemoriesRequest(ids=[ids[1], ids[4], ids[7]], neighbor_count=1)
+        found = await client.memories.BatchGetMemories(request)
+
+    assert [one.id for one in found.memories] == [ids[1]]
+    assert [one.id for one in found.neighbors] == [ids[0], ids[2]]
+    assert list(found.remaining_ids) == [ids[4], ids[7]]
+    assert found.ByteSize() <= 40_000
+
+
+@requirement("read:secrets")
+async def test_the_view_of_a_recall_holds_no_secret(running_store: RunningStore) -> None:
     component = memory_pb2.Component(vault=memory_pb2.VaultComponent(caption="the door's code"))
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store("hunter2 hunter2", title="Door", component=component, session_id="s")
         other = await client.store("open", session_id="s")
         whole = await client.memories.BatchGetMemories(pb.BatchGetMemoriesRequest(ids=[stored.id]))

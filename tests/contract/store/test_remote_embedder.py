@@ -6,6 +6,7 @@ from typing import NoReturn
 import grpc
 import pytest
 
+from requirements import requirement
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.api.types.v1 import model_pb2
@@ -56,6 +57,7 @@ def embedder(servicer: Embedder) -> RemoteEmbedder:
     return RemoteEmbedder(InProcessChannel(server))
 
 
+@requirement("embed:passages")
 async def test_rows_are_cut_into_the_passages_of_each_text() -> None:
     servicer = Embedder()
 
@@ -69,6 +71,7 @@ async def test_rows_are_cut_into_the_passages_of_each_text() -> None:
     assert servicer.requests[0].role == pb.TEXT_ROLE_PASSAGE
 
 
+@requirement("embed:passages")
 async def test_more_texts_than_a_request_holds_go_in_several() -> None:
     servicer = Embedder()
 
@@ -78,6 +81,7 @@ async def test_more_texts_than_a_request_holds_go_in_several() -> None:
     assert [len(request.texts) for request in servicer.requests] == [256, 256, 88]
 
 
+@requirement("embed:time")
 async def test_several_requests_share_the_time_of_one_call() -> None:
     servicer = Embedder()
     server = InProcessServer(interceptors=default_chain())
@@ -90,6 +94,7 @@ async def test_several_requests_share_the_time_of_one_call() -> None:
     assert servicer.timeouts == pytest.approx([300, 100, 10], abs=5)
 
 
+@requirement("embed:pending")
 @pytest.mark.parametrize(
     "failure", [Overloaded(queue="embedder", limit=1), DeadlineExceeded(), ShuttingDown()]
 )
@@ -98,6 +103,7 @@ async def test_an_embedder_that_cannot_now_is_unavailable(failure: ServiceError)
         await embedder(Embedder(failure)).embed(["1"], timeout_s=5)
 
 
+@requirement("embed:refused-text")
 async def test_a_text_that_is_not_accepted_is_refused() -> None:
     failure = InvalidRequest.of("texts[0]", "ERROR_REASON_FIELD_TOO_LONG", "Too long.")
 
@@ -105,6 +111,7 @@ async def test_a_text_that_is_not_accepted_is_refused() -> None:
         await embedder(Embedder(failure)).embed(["1"], timeout_s=5)
 
 
+@requirement("embed:passages")
 async def test_an_answer_that_does_not_hold_what_it_says_is_not_used() -> None:
     with pytest.raises(EmbedderUnavailable):
         await embedder(Embedder(drop_row=True)).embed(["2"], timeout_s=5)

@@ -2,15 +2,16 @@
 
 import asyncio
 import uuid
-from pathlib import Path
 
 import grpc
 import pytest
+from contract.store.backends import RunningStore
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from unit.store.fakes import Client, running_store
+from unit.store.fakes import Client
 
+from requirements import requirement
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
 from satchel.runtime.status import from_rpc_error
@@ -28,14 +29,15 @@ async def get(client: Client, memory_id: str) -> memory_pb2.Memory:
     return (await client.memories.GetMemory(pb.GetMemoryRequest(id=memory_id))).memory
 
 
-async def test_a_stored_memory_comes_back_whole(tmp_path: Path) -> None:
+@requirement("store:whole")
+async def test_a_stored_memory_comes_back_whole(running_store: RunningStore) -> None:
     metadata, metrics = Struct(), Struct()
     metadata.update({"a": [1, None, {"deep": True}], "é": "ü"})
     metrics.update({"latency": 1.5})
     component = memory_pb2.Component(
         procedural=memory_pb2.ProceduralComponent(entry_type="guide", steps=["a", "b"])
     )
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         stored = await client.store(
             "  We decided to use PostgreSQL.\r\n",
             room="own",
@@ -74,9 +76,10 @@ async def test_a_stored_memory_comes_back_whole(tmp_path: Path) -> None:
     assert stored.fingerprint_id == stored.id
 
 
-async def test_the_same_text_in_the_same_place_is_a_duplicate(tmp_path: Path) -> None:
+@requirement("store:same-once")
+async def test_the_same_text_in_the_same_place_is_a_duplicate(running_store: RunningStore) -> None:
     at = Timestamp(seconds=1)
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         first = await client.store("Thanks!", session_id="s", occurred_at=at)
         again = await client.store("Thanks!", session_id="s", occurred_at=at, tags=["other"])
         others = [
@@ -97,17 +100,19 @@ async def test_the_same_text_in_the_same_place_is_a_duplicate(tmp_path: Path) ->
     assert len(embedded) == 8
 
 
-async def test_a_given_room_that_equals_the_derived_one_is_the_same_room(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:same-once")
+async def test_a_given_room_that_equals_the_derived_one_is_the_same_room(running_store: RunningStore) -> None:
+    async with running_store() as client:
         first = await client.store("Thanks!")
         again = await client.store("Thanks!", room=first.room)
 
     assert again.duplicate
 
 
-async def test_a_retry_with_its_request_id_gets_the_first_answer(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_a_retry_with_its_request_id_gets_the_first_answer(running_store: RunningStore) -> None:
     request_id = str(uuid.uuid4())
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         first = await client.store("One", request_id=request_id)
         await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=first.id))
         again = await client.store("One", request_id=request_id)
@@ -120,9 +125,10 @@ async def test_a_retry_with_its_request_id_gets_the_first_answer(tmp_path: Path)
     assert metadata == {"request_id": request_id}
 
 
-async def test_a_request_id_is_free_again_after_a_day(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_a_request_id_is_free_again_after_a_day(running_store: RunningStore) -> None:
     request_id, now = str(uuid.uuid4()), [1_700_000_000_000_000]
-    async with running_store(tmp_path, clock=lambda: now[0]) as client:
+    async with running_store(clock=lambda: now[0]) as client:
         await client.store("One", request_id=request_id)
         now[0] += 24 * 3600 * 1_000_000
         second = await client.store("Two", request_id=request_id)
@@ -130,16 +136,18 @@ async def test_a_request_id_is_free_again_after_a_day(tmp_path: Path) -> None:
     assert not second.duplicate
 
 
-async def test_concurrent_retries_store_once(tmp_path: Path) -> None:
+@requirement("store:request-id")
+async def test_concurrent_retries_store_once(running_store: RunningStore) -> None:
     request_id = str(uuid.uuid4())
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         answers = await asyncio.gather(*(client.store("One", request_id=request_id) for _ in range(10)))
 
     assert len({answer.id for answer in answers}) == 1
 
 
-async def test_turns_of_a_session_keep_their_order(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:session-order")
+async def test_turns_of_a_session_keep_their_order(running_store: RunningStore) -> None:
+    async with running_store() as client:
         await client.store("zero", session_id="s")
         request = pb.BatchStoreMemoriesRequest(
             memories=[
@@ -152,8 +160,9 @@ async def test_turns_of_a_session_keep_their_order(tmp_path: Path) -> None:
     assert orders == [2, 3, 4, 5, 6]
 
 
-async def test_a_batch_is_stored_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:batch")
+async def test_a_batch_is_stored_as_a_whole_or_not_at_all(running_store: RunningStore) -> None:
+    async with running_store() as client:
         await client.store("first", path="Taken")
         request = pb.BatchStoreMemoriesRequest(
             memories=[
@@ -168,22 +177,37 @@ async def test_a_batch_is_stored_as_a_whole_or_not_at_all(tmp_path: Path) -> Non
     assert status.stats.verbatim_count == 1
 
 
-async def test_a_bad_field_of_a_batch_is_named_with_its_index(tmp_path: Path) -> None:
+@requirement("store:batch", "store:paths")
+async def test_two_memories_of_a_batch_cannot_have_one_path(running_store: RunningStore) -> None:
+    request = pb.BatchStoreMemoriesRequest(
+        memories=[pb.StoreMemoryRequest(content=path, wing="w", path=path) for path in ("p", "P")]
+    )
+    async with running_store() as client:
+        code, reason, _ = await refusal(client.memories.BatchStoreMemories(request))
+        status = await client.memories.GetStoreStatus(pb.GetStoreStatusRequest())
+
+    assert (code, reason) == (grpc.StatusCode.ALREADY_EXISTS, "PATH_TAKEN")
+    assert (status.stats.verbatim_count, status.head_revision) == (0, 0)
+
+
+@requirement("store:batch")
+async def test_a_bad_field_of_a_batch_is_named_with_its_index(running_store: RunningStore) -> None:
     request = pb.BatchStoreMemoriesRequest(
         memories=[
             pb.StoreMemoryRequest(content="a", wing="w"),
             pb.StoreMemoryRequest(content="b", wing="w", occurred_at=Timestamp(seconds=10**12)),
         ]
     )
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         code, reason, metadata = await refusal(client.memories.BatchStoreMemories(request))
 
     assert (code, reason) == (grpc.StatusCode.INVALID_ARGUMENT, "FIELD_OUT_OF_RANGE")
     assert metadata["field"] == "memories[1].occurred_at"
 
 
-async def test_links_are_seen_from_both_ends_and_need_their_target(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:links")
+async def test_links_are_seen_from_both_ends_and_need_their_target(running_store: RunningStore) -> None:
+    async with running_store() as client:
         cause = await client.store("cause")
         link = memory_pb2.CausalLink(memory_id=f"T0:{cause.id}", relation=memory_pb2.CAUSAL_RELATION_BECAUSE)
         effect = await client.store("effect", causal_links=[link])
@@ -202,6 +226,7 @@ async def test_links_are_seen_from_both_ends_and_need_their_target(tmp_path: Pat
     assert (status.stats.causal_node_count, status.stats.causal_edge_count) == (2, 1)
 
 
+@requirement("store:links")
 @pytest.mark.parametrize(
     "link",
     [
@@ -210,17 +235,18 @@ async def test_links_are_seen_from_both_ends_and_need_their_target(tmp_path: Pat
     ],
 )
 async def test_a_link_without_target_or_relation_is_refused(
-    tmp_path: Path, link: memory_pb2.CausalLink
+    running_store: RunningStore, link: memory_pb2.CausalLink
 ) -> None:
-    async with running_store(tmp_path) as client:
+    async with running_store() as client:
         code, reason, metadata = await refusal(client.store("x", causal_links=[link]))
 
     assert (code, reason) == (grpc.StatusCode.INVALID_ARGUMENT, "FIELD_REQUIRED")
     assert metadata["field"].startswith("causal_links[0].")
 
 
-async def test_projects_do_not_see_each_other(tmp_path: Path) -> None:
-    async with running_store(tmp_path) as client:
+@requirement("store:projects")
+async def test_projects_do_not_see_each_other(running_store: RunningStore) -> None:
+    async with running_store() as client:
         stored = await client.store("mine", project="a", path="p")
         await client.store("mine", project="b", path="p")
         code, reason, _ = await refusal(

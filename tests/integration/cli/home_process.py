@@ -44,6 +44,7 @@ class LineStore(pb_grpc.MemoryServiceServicer):
 class RunningLines:
     channel: grpc.aio.Channel
     grpc_address: str
+    local_address: str = ""
     http_address: str = ""
 
 

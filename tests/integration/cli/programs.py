@@ -28,7 +28,8 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SATCHEL_", "OTEL_"))}
+    prefixes = ("SATCHEL_", "MIRA_", "OTEL_")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(prefixes)}
     return {**kept, "SATCHEL_LOG_FORMAT": "text"}
 
 
@@ -51,7 +52,9 @@ class Server:
     Several can start at the same time: `wait` returns once one has said that it is ready.
     """
 
-    def __init__(self, log: Path, *arguments: str, ready: str, log_level: str = "WARNING") -> None:
+    def __init__(
+        self, log: Path, *arguments: str, ready: str, log_level: str = "WARNING", **variables: str
+    ) -> None:
         self._log = log
         with log.open("wb") as file:
             self._popen = subprocess.Popen(
@@ -60,7 +63,7 @@ class Server:
                 stdout=file,
                 stderr=subprocess.PIPE,
                 # Nobody reads the log while it runs: one that fills the pipe would stop it.
-                env={**environment(), "SATCHEL_LOG_LEVEL": log_level},
+                env={**environment(), "SATCHEL_LOG_LEVEL": log_level, **variables},
             )
         self.pid = self._popen.pid
         self.lines: list[str] = []
@@ -89,5 +92,9 @@ class Server:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.ask_to_stop(number)
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for the end of a server that was asked to stop; a second signal could kill it on its way."""
         self._popen.communicate(timeout=TIMEOUT_S)
         return self._popen.returncode

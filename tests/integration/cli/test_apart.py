@@ -44,7 +44,7 @@ def apart(folder: Path) -> Iterator[dict[str, str]]:
     yield addresses
     for server in servers:
         server.ask_to_stop()
-    assert [server.stop() for server in reversed(servers)] == [0] * len(SERVICES)
+    assert [server.ended() for server in reversed(servers)] == [0] * len(SERVICES)
 
 
 def test_what_one_process_stores_the_others_recall_and_the_gateway_shows(apart: dict[str, str]) -> None:

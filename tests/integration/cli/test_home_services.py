@@ -46,6 +46,7 @@ class Services:
 class Opened:
     channel: grpc.aio.Channel
     grpc_address: str = "127.0.0.1:1"
+    local_address: str = ""
     http_address: str = ""
 
 

@@ -52,6 +52,25 @@ async def test_files_of_the_folder_set_pooling_length_and_prefixes(
     assert pytest.approx(expected.vectors, abs=1e-6) == np.stack([query, passage])
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (EmbedderSettings(model_sha256="8199be6f699a395f", dimension=384), ""),
+        (EmbedderSettings(model_sha256="a2d8f3e9"), "SATCHEL_EMBEDDER_MODEL_SHA256"),
+        (EmbedderSettings(dimension=768), "length 384, and not 768"),
+    ],
+)
+async def test_another_model_than_the_expected_one_is_refused(settings: EmbedderSettings, told: str) -> None:
+    """Its vectors would not match those that are stored."""
+    if not told:
+        async with build(settings) as built:
+            assert built.engine.identity.dimension == 384
+        return
+    with pytest.raises(ModelMissing, match=told):
+        async with build(settings):
+            pass
+
+
 async def test_settings_win_over_the_files(model_folder: Path) -> None:
     (model_folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "q:"}}))
     settings = EmbedderSettings(

@@ -44,14 +44,14 @@ class StoreSearches(search_service_pb2_grpc.SearchServiceServicer):
     ) -> search_service_pb2.SearchTextResponse:
         raise NotImplementedError
 
-    async def SearchVectors(  # noqa: N802
-        self, request: search_service_pb2.SearchVectorsRequest, context: object
-    ) -> search_service_pb2.SearchVectorsResponse:
+    async def SearchStoredVectors(  # noqa: N802
+        self, request: search_service_pb2.SearchStoredVectorsRequest, context: object
+    ) -> search_service_pb2.SearchStoredVectorsResponse:
         del context
         vector = unpack_rows(request.vector, dimension=len(request.vector) // 4, field="vector")[0]
         query = Query(vector, decode_filter(request.filter), request.top_k or 10)
         answer = await self.exact.search(query, 1.0)
-        return search_service_pb2.SearchVectorsResponse(
+        return search_service_pb2.SearchStoredVectorsResponse(
             hits=[
                 search_service_pb2.StoredVectorHit(
                     memory_id=hit.memory_id, score=hit.score, passage=hit.passage

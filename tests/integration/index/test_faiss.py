@@ -22,6 +22,22 @@ LIBRARY = FaissLibrary(links=32, ef_construction=100)
 METHOD = Method(LIBRARY, Tuning(exact_rows=200, rows_per_breadth=1))
 
 
+def test_the_factor_of_the_levels_can_be_set() -> None:
+    """A greater factor puts more rows on upper levels, and what is near is found all the same."""
+    vectors = unit_rows(np.random.default_rng(3), 3_000, DIMENSION)
+    usual, higher = (
+        FaissLibrary(links=32, ef_construction=100, level_factor=factor).extend(None, vectors, lambda: False)
+        for factor in (None, 0.8)
+    )
+    assert isinstance(usual, FaissGraph)
+    assert isinstance(higher, FaissGraph)
+
+    assert higher.nbytes > usual.nbytes
+    assert [int(higher.search(vectors[n], 50)[1][0]) for n in range(0, 3_000, 300)] == list(
+        range(0, 3_000, 300)
+    )
+
+
 @pytest.fixture(scope="module")
 def rows() -> FloatMatrix:
     """Clustered rows: what shares a cluster shares a room."""

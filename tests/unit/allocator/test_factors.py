@@ -3,9 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from satchel.allocator.factors import Interplay, age, density, score
+from satchel.allocator.factors import Interplay, age, density, score, steady_factors
 from satchel.allocator.model import Candidate, Factor, MemoryType, Outline, Pool, Scored
 from satchel.allocator.results import FactorValues
+from satchel.allocator.settings import AllocatorSettings
 from satchel.allocator.tuning import FactorConstants, Tuning
 
 from .building import DAY_US
@@ -25,6 +26,15 @@ def test_density_is_the_plain_logistic_and_never_zero() -> None:
 )
 def test_each_type_ages_at_its_own_rate(kind: str, rate: float) -> None:
     assert age(MemoryType(kind), 0, 10 * DAY_US) == pytest.approx(math.exp(-10 * rate))
+
+
+def test_the_rates_of_ageing_can_be_set() -> None:
+    constants = AllocatorSettings(decay_fact=0.2).tuning.factors
+    fact, note = (Candidate(kind, "x", MemoryType(kind), created_us=0) for kind in ("fact", "session_note"))
+
+    _, etas = steady_factors([fact, note], Tuning(factors=constants), 10 * DAY_US)
+
+    assert etas == pytest.approx([math.exp(-2), math.exp(-1)])
 
 
 def test_the_future_and_the_unknown_do_not_age() -> None:

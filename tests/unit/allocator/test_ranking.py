@@ -43,6 +43,12 @@ def test_expansion_starts_with_the_query_and_repeats_nothing() -> None:
     assert variants("why databases", expand=False) == ["why databases"]
 
 
+def test_at_most_so_many_variants_stand_beside_the_query() -> None:
+    query = "why do we shard large relational databases"
+
+    assert [len(variants(query, expand=True, most=most)) for most in (1, 2, 10)] == [2, 3, 3]
+
+
 def test_the_centroid_has_unit_norm_and_survives_cancellation() -> None:
     assert centroid(rows((1, 0), (0, 1))).tolist() == pytest.approx([0.7071068, 0.7071068])
     assert centroid(rows((1, 0), (-1, 0))).tolist() == [1, 0]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from satchel.api.allocator.v1.allocator_service_pb2 import STRATEGY_KNAPSACK, RecallRequest
-from satchel.cli.actions.addresses import bound_socket, is_loopback, require_loopback, split_address
+from satchel.cli.actions.addresses import bound_socket, require_loopback, split_address
 from satchel.cli.actions.checks import Verdict
 from satchel.cli.actions.checks_database import check_database
 from satchel.cli.actions.doctor import run_checks
@@ -23,6 +23,7 @@ from satchel.cli.main import run
 from satchel.cli.place import Place
 from satchel.cli.session import request
 from satchel.gateway.data_folder import DataFolder, FileLock, FolderUnusable, Owner, Ownership
+from satchel.gateway.settings import is_loopback
 from satchel.runtime.errors import Code, InvalidRequest, PeerUnavailable
 
 
@@ -232,6 +233,7 @@ def test_only_this_machine_is_served_without_keys() -> None:
     assert is_loopback("localhost")
     with pytest.raises(CommandError, match="other machines"):
         require_loopback("0.0.0.0:80", "--http", "Use 127.0.0.1.")
+    require_loopback("0.0.0.0:80", "--http", "Use 127.0.0.1.", has_keys=True)
 
 
 def test_a_taken_address_is_told_with_its_option() -> None:

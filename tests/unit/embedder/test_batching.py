@@ -23,6 +23,11 @@ def test_full_batch_looks_at_no_further_request() -> None:
     assert take_batch([Pending([10, 10]), Pending([10])], 20) == [[0, 1]]
 
 
+def test_batch_has_no_more_rows_than_it_may() -> None:
+    assert take_batch([Pending([10, 10, 10]), Pending([10])], 1000, 2) == [[1, 2]]
+    assert take_batch([Pending([10]), Pending([10, 10])], 1000, 2) == [[0], [1]]
+
+
 def test_row_above_the_budget_is_a_batch_of_its_own() -> None:
     assert take_batch([Pending([300])], 100) == [[0]]
 

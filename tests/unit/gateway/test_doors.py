@@ -1,15 +1,19 @@
 import json
 import re
 import socket
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from requirements import requirement
 from satchel.gateway.errors import (
     BodyTooLarge,
     HostRefused,
     PathNotFound,
+    RateLimited,
+    SlowBody,
     TooManyRequests,
     UnknownTool,
     VerbNotAllowed,
@@ -19,7 +23,7 @@ from satchel.gateway.errors import (
 from satchel.gateway.main import bind
 from satchel.gateway.mcp.frames import mend, restored
 from satchel.gateway.problems import problem_of, status_of
-from satchel.gateway.settings import PREFIX, GatewaySettings
+from satchel.gateway.settings import PREFIX, GatewaySettings, ProcessSettings, require_guarded
 from satchel.gateway.transcoder.descriptors import load_contract
 from satchel.gateway.transcoder.json_text import MalformedJson
 from satchel.gateway.transcoder.number_forms import decimal, whole_number
@@ -57,6 +61,7 @@ def remote(code: Code, reason: str) -> RemoteError:
         (UnknownTool("x", ["y"]), 404),
         (remote(Code.NOT_FOUND, "ERROR_REASON_MEMORY_NOT_FOUND"), 404),
         (VerbNotAllowed("PATCH", ("GET",)), 405),
+        (SlowBody(1.0), 408),
         (remote(Code.ALREADY_EXISTS, "ERROR_REASON_PATH_TAKEN"), 409),
         (remote(Code.ABORTED, "ERROR_REASON_VERSION_MISMATCH"), 409),
         (remote(Code.FAILED_PRECONDITION, "ERROR_REASON_REQUEST_ID_REUSED"), 409),
@@ -65,6 +70,7 @@ def remote(code: Code, reason: str) -> RemoteError:
         (WrongContentCoding(), 415),
         (InvalidRequest.of("wing", "ERROR_REASON_FIELD_REQUIRED", "wing is required."), 422),
         (Overloaded(queue="q", limit=1), 429),
+        (RateLimited(100, 3), 429),
         (Cancelled(), 499),
         (InternalError(), 500),
         (Unimplemented(), 501),
@@ -164,15 +170,38 @@ def test_bounds_that_no_form_keeps_leave_the_check_to_the_server() -> None:
     assert re.fullmatch(decimal(Decimal("0.25"), Decimal("0.75")), "0.5")
 
 
-def test_an_address_that_others_reach_is_refused_unless_asked_for() -> None:
-    with pytest.raises(SettingsError, match="OPEN_TO_NETWORK"):
-        load(GatewaySettings, PREFIX, {f"{PREFIX}_HTTP_ADDRESS": "192.0.2.1:8080"})
+@requirement("keys:network")
+@pytest.mark.parametrize("variable", [f"{PREFIX}_HTTP_ADDRESS", "SATCHEL_METRICS_PROMETHEUS_ADDR"])
+def test_an_address_that_others_reach_is_refused_unless_callers_need_a_key(variable: str) -> None:
+    reached = {variable: "192.0.2.1:8080"}
+    with pytest.raises(SettingsError, match=f"{variable}=192.0.2.1:8080 .*SATCHEL_AUTH_TOKEN"):
+        require_guarded(ProcessSettings.load(reached))
 
-    opened = {f"{PREFIX}_HTTP_ADDRESS": "192.0.2.1:8080", f"{PREFIX}_OPEN_TO_NETWORK": "true"}
-    assert (
-        load(GatewaySettings, PREFIX, opened).host,
-        load(GatewaySettings, PREFIX, opened).port,
-    ) == ("192.0.2.1", 8080)
+    require_guarded(ProcessSettings.load({**reached, "SATCHEL_AUTH_TOKEN": "sk_1"}))
+    require_guarded(ProcessSettings.load({**reached, f"{PREFIX}_OPEN_TO_NETWORK": "true"}))
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("ALLOWED_ORIGINS", "app.example"),
+        ("ALLOWED_ORIGINS", "https://app.example/path"),
+        ("TRUSTED_PROXIES", "proxy.example"),
+        ("HTTP_ADDRESS", ":8080"),
+    ],
+)
+def test_what_could_match_no_request_is_refused_at_the_start(variable: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"{PREFIX}_{variable}"):
+        load(GatewaySettings, PREFIX, {f"{PREFIX}_{variable}": text})
+
+
+@requirement("rest:rates")
+def test_there_is_no_rate_on_loopback_and_one_elsewhere_unless_it_is_set() -> None:
+    elsewhere = GatewaySettings(http_address="192.0.2.1:8080")
+
+    assert (GatewaySettings().request_rate, elsewhere.request_rate) == (0, 600)
+    assert replace(elsewhere, requests_per_minute=0).request_rate == 0
+    assert GatewaySettings(requests_per_minute=5).request_rate == 5
 
 
 def test_loopback_is_known_by_name_and_in_both_versions_of_ip() -> None:

@@ -34,6 +34,7 @@ from satchel.index.errors import (
 )
 from satchel.index.main import Built, build
 from satchel.index.model import Filter, Model, Query
+from satchel.index.ports import Maintenance
 from satchel.index.settings import IndexSettings
 
 SETTINGS = IndexSettings(
@@ -45,7 +46,10 @@ OTHER_MODEL = Model("b" * 64, DIMENSION, "other")
 
 @asynccontextmanager
 async def running(
-    feed: FakeFeed, exact: FakeExact | None = None, settings: IndexSettings = SETTINGS
+    feed: FakeFeed,
+    exact: FakeExact | None = None,
+    settings: IndexSettings = SETTINGS,
+    maintenance: Maintenance | None = None,
 ) -> AsyncIterator[Built]:
     async with (
         grpc.aio.insecure_channel("127.0.0.1:1") as unused,
@@ -55,6 +59,7 @@ async def running(
             feed=feed,
             exact=exact or FakeExact(feed),
             library=NumpyLibrary(),
+            maintenance=maintenance,
         ) as built,
     ):
         yield built
@@ -318,3 +323,25 @@ async def test_memory_that_is_updated_again_and_again_is_found_at_every_moment()
         answer = await built.engine.search(dataclasses.replace(QUERY, min_revision=299))
 
     assert ids(answer.hits) == ["a", "b"]
+
+
+class Notes:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int, int]] = []
+
+    async def note(self, action: str, *, passages: int, seconds: float, revision: int) -> None:
+        assert seconds >= 0
+        self.told.append((action, passages, revision))
+
+
+async def test_rebuilds_and_new_graphs_are_told() -> None:
+    notes = Notes()
+    feed = FakeFeed([upsert(number, f"m{number}", direction(number % DIMENSION)) for number in range(1, 301)])
+    async with running(feed, maintenance=notes) as built:
+        await current(built, 300)
+        await until(lambda: {action for action, *_ in notes.told} == {"rebuild", "graph"})
+        notes.told.clear()
+        await built.engine.rebuild()
+        await until(lambda: ("rebuild", 300, 300) in notes.told)

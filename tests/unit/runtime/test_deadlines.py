@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from satchel.runtime.deadlines import outgoing_timeout, remaining_s, set_remaining
+from satchel.runtime.deadlines import answer_within, outgoing_timeout, remaining_s, set_remaining
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +43,15 @@ def test_late_call_still_gets_a_millisecond() -> None:
     set_remaining(-5)
 
     assert remaining_s(99) == 0.001
+
+
+@pytest.mark.parametrize(
+    ("left", "allowed"), [(60, 59.9), (2, 1.9), (1, 0.95), (0.1, 0.095), (0.01, 0.008), (0.0025, 0.001)]
+)
+def test_call_is_answered_a_margin_before_its_client_stops_to_wait(left: float, allowed: float) -> None:
+    assert answer_within(left) == pytest.approx(allowed)
+
+
+@pytest.mark.parametrize("left", [0.002, 0.001, 0])
+def test_there_is_no_answer_in_time_when_the_time_is_over(left: float) -> None:
+    assert answer_within(left) is None

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from satchel.runtime.settings import Secret, SettingsError, describe, load, setting
+from satchel.runtime.settings import Origin, Secret, SettingsError, Values, describe, load, setting
 
 
 class Mode(enum.Enum):
@@ -63,6 +63,82 @@ def test_every_type_is_read() -> None:
         tags=(1, 2),
     )
     assert expected == load(Sample, "SATCHEL_X", values)
+
+
+@dataclass(frozen=True)
+class Target:
+    url: str
+    secret: Secret = Secret("")
+    weight: int = setting(1, minimum=1)
+
+
+@dataclass(frozen=True)
+class Targets:
+    targets: tuple[Target, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("a,b", (Target("a"), Target("b"))),
+        ('["a", {"url": "b", "secret": "s", "weight": 2}]', (Target("a"), Target("b", Secret("s"), 2))),
+    ],
+)
+def test_a_list_of_objects_is_read_from_json_or_from_texts(text: str, expected: tuple[Target, ...]) -> None:
+    assert expected == load(Targets, "X", {"X_TARGETS": text}).targets
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "X_TARGETS must be a JSON list, or items with commas between them."),
+        ('[{"secret": "hunter2"}]', "X_TARGETS lacks the member 'url'."),
+        (
+            '[{"url": "a", "secret": "hunter2", "weight": 0}]',
+            "X_TARGETS has a member 'weight' that must be at least 1, not 0.",
+        ),
+        (
+            '[{"url": "a", "sekret": "hunter2"}]',
+            "X_TARGETS has an unknown member 'sekret'; the members are url, secret, weight.",
+        ),
+    ],
+)
+def test_an_object_that_cannot_be_used_is_told_without_its_secrets(text: str, message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(Targets, "X", {"X_TARGETS": text})
+
+    assert message == str(caught.value)
+
+
+def test_words_may_be_in_any_case() -> None:
+    assert load(Sample, "SATCHEL_X", {"SATCHEL_X_LEVEL": "DEBUG", "SATCHEL_X_MODE": "Exact"}) == Sample(
+        level="debug", mode=Mode.EXACT
+    )
+
+
+def test_a_bad_value_of_a_file_is_named_by_its_line_and_key() -> None:
+    origin = Origin("server.port", "/etc/x.yaml", 7)
+
+    with pytest.raises(SettingsError) as caught:
+        load(Sample, "SATCHEL_X", Values({"SATCHEL_X_PORT": "0"}, {"SATCHEL_X_PORT": origin}))
+
+    assert str(caught.value) == (
+        "/etc/x.yaml, line 7: server.port must be at least 1, not 0. Port to listen on."
+    )
+    assert [(one.origin, one.limit) for one in caught.value.problems] == [(origin, "at least 1")]
+
+
+def test_the_upper_of_two_layers_wins_with_its_origin() -> None:
+    file = Values({"A": "1", "B": "2"}, {"A": Origin("a", "f", 1), "B": Origin("b", "f", 2)})
+
+    both = Values({"A": "3"}).over(file)
+
+    assert (dict(both), both.origin("A"), both.origin("B").line) == ({"A": "3", "B": "2"}, Origin("A"), 2)
+
+
+def test_values_show_no_texts() -> None:
+    assert "hunter2" not in repr(Values({"A": "hunter2"}))
 
 
 def test_empty_value_of_an_optional_is_none() -> None:

@@ -2,21 +2,37 @@ import contextvars
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from satchel.api.types.v1 import trace_pb2
 from satchel.runtime import telemetry
 from satchel.runtime.executor import BoundedExecutor
 from satchel.runtime.propagation import extract_context, trace_headers
 from satchel.runtime.telemetry import collect_trace, setup_telemetry, span
-from satchel.runtime.trace_records import SpanRecord, Spans, decode_spans, encode_spans
+from satchel.runtime.trace_records import AttributeValue, SpanRecord, Spans, decode_spans, encode_spans
 from satchel.runtime.trace_tree import format_tree
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+CALL: dict[str, AttributeValue] = {
+    "rpc.system": "grpc",
+    "rpc.service": "s",
+    "rpc.method": "m",
+    "rpc.grpc.status_code": 0,
+}
 
 
 def record(name: str, span_id: str, parent_id: str = "", start: int = 0, ms: float = 1.0) -> SpanRecord:
     return SpanRecord(name, span_id, parent_id, "store", start, round(ms * 1e6))
+
+
+def numbered(number: int, ms: float = 1.0) -> SpanRecord:
+    return record(f"step {number}", f"{number:016x}", ms=ms)
 
 
 def test_span_is_the_same_nothing_while_nobody_looks() -> None:
@@ -133,19 +149,57 @@ def test_malformed_trace_header_is_no_context(header: str) -> None:
     assert extract_context([("traceparent", header)]) is None
 
 
-def test_spans_survive_their_compact_form() -> None:
+def test_spans_survive_their_message() -> None:
+    values: dict[str, AttributeValue] = {
+        "x": 1,
+        "y": "é",
+        "z": -2.5,
+        "yes": True,
+        "no": False,
+        "none": 0,
+        "empty": "",
+    }
     spans = [
-        SpanRecord("a", "1" * 16, "", "store", 5_000, 7_000, "", {"x": 1, "y": "é"}, "client"),
-        SpanRecord("b", "2" * 16, "1" * 16, "index", 5_000, 3_000, "INTERNAL"),
+        SpanRecord(
+            "a", "1" * 16, "", "store", 1_790_000_000_123_456_789, 7_000_000_007, "", values, "client"
+        ),
+        SpanRecord("b", "2" * 16, "1" * 16, "index", 5_000, 3_001, "INTERNAL", {}, "server"),
+        SpanRecord("c", "3" * 16, "2" * 16, "index", 5_000, 0, "LookupError"),
     ]
 
-    assert tuple(spans) == decode_spans(encode_spans(spans))
+    decoded = decode_spans(encode_spans(spans, TRACE_ID))
+
+    assert (tuple(spans), 0) == (decoded, decoded.dropped)
+    assert [type(value) for value in decoded[0].attributes.values()] == [
+        type(values[name]) for name in decoded[0].attributes
+    ]
+
+
+def test_message_of_spans_is_what_the_contract_says() -> None:
+    span = SpanRecord(
+        "a", "01" * 8, "02" * 8, "store", 1_500_000_000, 2_000_000, "INTERNAL", {"x": 1}, "server"
+    )
+
+    message = trace_pb2.TraceSpans.FromString(encode_spans([span], TRACE_ID))
+
+    assert message.trace_id.hex() == TRACE_ID
+    (one,) = message.spans
+    assert (one.span_id, one.parent_span_id) == (b"\x01" * 8, b"\x02" * 8)
+    assert (one.name, one.service, one.failure) == ("a", "store", "INTERNAL")
+    assert (one.started_at.ToNanoseconds(), one.duration.ToNanoseconds()) == (1_500_000_000, 2_000_000)
+    assert (one.kind, one.attributes["x"].int_value) == (trace_pb2.SPAN_KIND_SERVER, 1)
+
+
+def test_attributes_that_repeat_what_a_call_says_do_not_travel() -> None:
+    span = SpanRecord("s/m", "1" * 16, "", "store", 0, 1, "", {**CALL, "satchel.n": 1}, "client")
+
+    assert decode_spans(encode_spans([span], TRACE_ID))[0].attributes == {"satchel.n": 1}
 
 
 def test_shortest_spans_are_dropped_when_room_is_short() -> None:
-    spans = [record(f"step {n}", f"{n * 7919:016x}"[::-1], ms=n) for n in range(1, 500)]
+    spans = [numbered(n, ms=n) for n in range(1, 500)]
 
-    encoded = encode_spans(spans, max_bytes=2000)
+    encoded = encode_spans(spans, TRACE_ID, max_bytes=2000)
     kept = decode_spans(encoded)
 
     assert len(encoded) <= 2000
@@ -157,12 +211,18 @@ def test_shortest_spans_are_dropped_when_room_is_short() -> None:
 def test_spans_that_a_peer_dropped_are_still_told_further_on() -> None:
     with collect_trace() as collected:
         pass
-    collected.take_in(Spans([record("a", "1"), record("b", "2", ms=2)], dropped=3))
+    collected.take_in(Spans([numbered(1), numbered(2, ms=2)], dropped=3))
 
-    whole = encode_spans(collected.spans)
-    less = encode_spans(collected.spans, max_bytes=len(whole) - 1)
+    whole = encode_spans(collected.spans, TRACE_ID)
+    less = encode_spans(collected.spans, TRACE_ID, max_bytes=len(whole) - 1)
+    none = encode_spans(collected.spans, TRACE_ID, max_bytes=0)
 
-    assert (decode_spans(whole).dropped, decode_spans(less).dropped) == (3, 4)
+    assert [decode_spans(data).dropped for data in (whole, less, none)] == [3, 4, 5]
+    assert len(none) < 30
+
+
+def test_any_number_of_missing_spans_can_be_told() -> None:
+    assert decode_spans(encode_spans(Spans([], dropped=2**40), TRACE_ID)).dropped == 2**31 - 1
 
 
 def test_spans_beyond_what_a_request_may_collect_are_counted() -> None:
@@ -175,9 +235,41 @@ def test_spans_beyond_what_a_request_may_collect_are_counted() -> None:
     assert (len(collected.spans), collected.spans.dropped) == (2000, 3)
 
 
-@pytest.mark.parametrize("data", [b"", b"junk", encode_spans([])[:-3], b"x\x9c\x03\x00\x00\x00\x00\x01"])
+def malformed(**fields: Any) -> bytes:  # noqa: ANN401  # fields of a message
+    """Return a message with a good span and another one."""
+    good = trace_pb2.TraceSpan(span_id=b"1" * 8, kind=trace_pb2.SPAN_KIND_CLIENT)
+    values: dict[str, Any] = {"span_id": b"2" * 8, "kind": trace_pb2.SPAN_KIND_CLIENT, **fields}
+    return trace_pb2.TraceSpans(
+        spans=[good, trace_pb2.TraceSpan(**values)], dropped_count=1
+    ).SerializeToString()
+
+
+JUNK = {
+    "nothing": b"",
+    "text": b"junk",
+    "cut off": encode_spans([record("a", "1" * 16)], TRACE_ID)[:-3],
+    "compressed": b"x\x9c\x03\x00\x00\x00\x00\x01",
+    "no id": malformed(span_id=b""),
+    "long id": malformed(span_id=b"1" * 9),
+    "short parent": malformed(parent_span_id=b"1"),
+    "no kind": malformed(kind=0),
+    "unknown kind": malformed(kind=77),
+    "no time": malformed(started_at=Timestamp(seconds=2**60)),
+    "negative duration": malformed(duration=Duration(seconds=-1)),
+    "endless duration": malformed(duration=Duration(seconds=2**62)),
+    "attribute without a value": malformed(attributes={"a": trace_pb2.AttributeValue()}),
+}
+
+
+@pytest.mark.parametrize("data", JUNK.values(), ids=JUNK)
 def test_junk_gives_no_spans(data: bytes) -> None:
-    assert decode_spans(data) == ()
+    spans = decode_spans(data)
+
+    assert (spans, spans.dropped) == ((), 0)
+
+
+def test_only_what_is_wrong_makes_it_junk() -> None:
+    assert len(decode_spans(malformed())) == 2
 
 
 def test_tree_indents_children_in_order_of_their_start() -> None:

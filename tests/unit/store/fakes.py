@@ -1,8 +1,9 @@
 """A store in a folder of its own behind real stubs, and an embedder that counts words."""
 
+import asyncio
 import hashlib
 import struct
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +12,26 @@ import numpy as np
 
 from satchel.api.store.v1 import (
     change_service_pb2_grpc,
+    consolidation_service_pb2_grpc,
+    graph_service_pb2_grpc,
+    ingest_service_pb2_grpc,
+    lifecycle_service_pb2_grpc,
     memory_service_pb2,
     memory_service_pb2_grpc,
     search_service_pb2_grpc,
+    webhook_service_pb2_grpc,
 )
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import default_chain
 from satchel.store.main import Built, build, wall_clock
 from satchel.store.model import ModelIdentity, Passages
 from satchel.store.ports import EmbedderRefused, EmbedderUnavailable
-from satchel.store.settings import StoreSettings
+from satchel.store.settings import StoreSettings, WebhookRules
+from satchel.store.webhook_building import Surroundings
 
 DIMENSION = 8
+_WITHOUT_WEBHOOKS = WebhookRules()
+_SURROUNDINGS = Surroundings()
 MODEL = ModelIdentity("words", "1", "a" * 64, DIMENSION, 256)
 OTHER_MODEL = ModelIdentity("other", "1", "b" * 64, DIMENSION, 256)
 
@@ -71,6 +80,11 @@ class Client:
     memories: "memory_service_pb2_grpc.MemoryServiceAsyncStub"
     search: "search_service_pb2_grpc.SearchServiceAsyncStub"
     changes: "change_service_pb2_grpc.ChangeServiceAsyncStub"
+    consolidation: "consolidation_service_pb2_grpc.ConsolidationServiceAsyncStub"
+    graph: "graph_service_pb2_grpc.GraphServiceAsyncStub"
+    ingest: "ingest_service_pb2_grpc.IngestServiceAsyncStub"
+    lifecycle: "lifecycle_service_pb2_grpc.LifecycleServiceAsyncStub"
+    webhooks: "webhook_service_pb2_grpc.WebhookServiceAsyncStub"
     embedder: FakeEmbedder
     built: Built
 
@@ -86,14 +100,24 @@ async def running_store(
     *,
     embedder: FakeEmbedder | None = None,
     clock: Callable[[], int] = wall_clock,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     name: str = "store.db",
+    webhooks: WebhookRules = _WITHOUT_WEBHOOKS,
+    surroundings: Surroundings = _SURROUNDINGS,
     **settings: object,
 ) -> AsyncIterator[Client]:
     """Run a store on a file of the folder and give stubs over the in-process channel."""
     embedder = embedder or FakeEmbedder()
     defaults = StoreSettings(url=f"sqlite:{folder / name}", retry_first_s=0.01, retry_longest_s=0.02)
     chosen = replace(defaults, **settings)  # type: ignore[arg-type]
-    async with build(chosen, embedder=embedder, clock=clock) as built:
+    async with build(
+        chosen,
+        webhooks=webhooks,
+        surroundings=surroundings,
+        embedder=embedder,
+        clock=clock,
+        pause=pause,
+    ) as built:
         server = InProcessServer(interceptors=default_chain())
         built.register(server)
         channel = InProcessChannel(server)
@@ -101,6 +125,11 @@ async def running_store(
             memory_service_pb2_grpc.MemoryServiceStub(channel),
             search_service_pb2_grpc.SearchServiceStub(channel),
             change_service_pb2_grpc.ChangeServiceStub(channel),
+            consolidation_service_pb2_grpc.ConsolidationServiceStub(channel),
+            graph_service_pb2_grpc.GraphServiceStub(channel),
+            ingest_service_pb2_grpc.IngestServiceStub(channel),
+            lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            webhook_service_pb2_grpc.WebhookServiceStub(channel),
             embedder,
             built,
         )

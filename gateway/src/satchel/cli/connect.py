@@ -1,9 +1,10 @@
 """Finds the Satchel that a command works with: a remote one, the folder's owner, or one of its own."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 from satchel.cli.exits import CommandError, Exit
@@ -14,6 +15,7 @@ from satchel.gateway.home import Home
 from satchel.gateway.home_services import Running
 from satchel.runtime.channels import open_channel
 from satchel.runtime.errors import PeerUnavailable, ServiceError
+from satchel.runtime.settings import Secret
 from satchel.runtime.status import to_service_error
 
 _log = logging.getLogger("satchel.home")
@@ -36,7 +38,7 @@ async def open_clients(place: Place, *, role: str = "command") -> AsyncIterator[
         if place.url:
             targets = parse_url(place.url)
             channels = {
-                name: await stack.enter_async_context(open_channel(target))
+                name: await stack.enter_async_context(open_channel(target, api_key=place.token or None))
                 for name, target in targets.items()
             }
             yield Clients(channels)
@@ -62,12 +64,23 @@ def named_error(error: Exception, place: Place) -> ServiceError:
 def open_home(place: Place, *, role: str) -> Home:
     """Make this process's place at the data folder; other processes of the same user reach what it runs."""
     return Home(
-        place.data_dir, start=start_embedded, connect=open_channel, role=role, version=version("satchel")
+        place.data_dir,
+        start=partial(start_embedded, environ=place.values),
+        connect=partial(open_channel, api_key=local_key(place)),
+        role=role,
+        version=version("satchel"),
     )
 
 
+def local_key(place: Place) -> Secret | None:
+    """Return the key for the owner of the data folder, which asks for one where it has no socket."""
+    return place.token or Secret(place.values.get("SATCHEL_AUTH_TOKEN", "")) or None
+
+
 @asynccontextmanager
-async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
+async def start_embedded(
+    folder: DataFolder, *, environ: Mapping[str, str] | None = None
+) -> AsyncIterator[Running]:
     """Run the services for as long as this process works, on a socket in the folder or a loopback port."""
     # Most commands join a Satchel that runs: they need not wait for the models' libraries.
     from satchel.gateway.embedded import FREE_LOOPBACK_PORT, EmbeddedSettings, open_embedded  # noqa: PLC0415
@@ -75,9 +88,8 @@ async def start_embedded(folder: DataFolder) -> AsyncIterator[Running]:
     address = folder.new_socket()
     if address is None:
         _log.warning("owner.listens_on_loopback", extra={"folder": str(folder.path)})
-    settings = replace(
-        EmbeddedSettings.load(folder, grpc_address=address or FREE_LOOPBACK_PORT), grace_s=_GRACE_S
-    )
+    loaded = EmbeddedSettings.load(folder, grpc_address=address or FREE_LOOPBACK_PORT, environ=environ)
+    settings = replace(loaded, grace_s=_GRACE_S)
     async with open_embedded(settings) as embedded:
         yield embedded
 

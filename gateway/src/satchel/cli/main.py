@@ -12,9 +12,21 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.commands import memories, processes, questions, state, transfer
+from satchel.cli.commands import (
+    configuration,
+    conversations,
+    graph,
+    lifecycle,
+    memories,
+    processes,
+    questions,
+    state,
+    transfer,
+    webhooks,
+)
 from satchel.cli.failures import report
-from satchel.cli.place import DEFAULT_FOLDER, Place
+from satchel.cli.place import DEFAULT_FOLDER, Given
+from satchel.runtime.settings import Secret
 
 app = typer.Typer(
     name="satchel",
@@ -40,9 +52,24 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001  # the form that typer
 def globals_(
     context: typer.Context,
     *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="Configuration file; else SATCHEL_CONFIG, ./config.yaml, or the user's satchel/config.yaml.",
+        ),
+    ] = None,
     data_dir: Annotated[
-        Path, typer.Option("--data-dir", "-d", envvar="SATCHEL_DATA_DIR", help="Data folder.")
-    ] = DEFAULT_FOLDER,
+        Path | None,
+        typer.Option(
+            "--data-dir",
+            "-d",
+            "--storage-path",
+            envvar="SATCHEL_DATA_DIR",
+            help=f"Data folder; {DEFAULT_FOLDER} when nothing names one.",
+        ),
+    ] = None,
     url: Annotated[
         str,
         typer.Option(
@@ -54,15 +81,33 @@ def globals_(
     project: Annotated[
         str, typer.Option("--project", "-p", envvar="SATCHEL_PROJECT", help="Project; 'default' when empty.")
     ] = "",
+    token: Annotated[
+        str,
+        typer.Option(
+            envvar="SATCHEL_TOKEN",
+            help="Key for a Satchel that asks for one; the data folder itself needs none.",
+        ),
+    ] = "",
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Long-term memory for language-model agents: the most useful memories that fit in a token budget."""
-    context.obj = Place(data_dir.expanduser(), url, project)
+    context.obj = Given(data_dir, url, project, Secret(token), config)
 
 
-for _module in (processes, memories, questions, transfer, state):
+for _module in (
+    processes,
+    memories,
+    questions,
+    lifecycle,
+    graph,
+    conversations,
+    transfer,
+    state,
+    webhooks,
+    configuration,
+):
     _module.register(app)
 
 

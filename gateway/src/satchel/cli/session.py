@@ -26,7 +26,7 @@ def run(place: Place, show: Show, name: str, work: Callable[[Clients], Awaitable
     Raises:
         ServiceError: as the services report it, or with the address at which nothing answers.
     """
-    setup_command_logs()
+    setup_command_logs(place.values)
     flush = telemetry.setup_telemetry("satchel-cli")
     try:
         return asyncio.run(_run(place, show, name, work))

@@ -1,4 +1,4 @@
-"""Makes the call behind a request, the same for every door: project, read-your-writes, metrics."""
+"""Makes the call behind a request, the same for every door: read-your-writes, metrics."""
 
 import logging
 import time
@@ -11,13 +11,12 @@ from google.protobuf.message import Message
 from satchel.gateway.clients import Clients
 from satchel.gateway.metrics import GatewayMetrics
 from satchel.gateway.transcoder.descriptors import Contract, Rpc
-from satchel.runtime.errors import ServiceError
+from satchel.runtime.errors import PeerUnavailable, ServiceError
 
 _log = logging.getLogger("satchel.gateway")
 
 _MIN_REVISION = "min_revision"
 _REVISION = "revision"
-_PROJECT = "project"
 _REVISION_NOT_REACHED = "ERROR_REASON_REVISION_NOT_REACHED"
 _OUT_OF_RANGE = "ERROR_REASON_FIELD_OUT_OF_RANGE"
 
@@ -55,22 +54,32 @@ class Caller:
     """Calls RPCs of one contract for the doors."""
 
     def __init__(
-        self, contract: Contract, clients: Clients, metrics: GatewayMetrics, *, timeout_s: float
+        self,
+        contract: Contract,
+        clients: Clients,
+        metrics: GatewayMetrics,
+        *,
+        timeout_s: float,
+        revisions: Revisions | None = None,
     ) -> None:
         self.contract = contract
         self.metrics = metrics
-        self.revisions = Revisions()
+        self.revisions = revisions or Revisions()
         self._clients = clients
         self._timeout_s = timeout_s
 
-    async def call(self, rpc: Rpc, request: Message, *, project: str = "") -> Message:
-        """Call an RPC; ``project`` stands in where the request leaves its own empty.
+    def within(self, timeout_s: float) -> "Caller":
+        """Return the same caller with another time for each call; what is written by one, both read."""
+        return Caller(
+            self.contract, self._clients, self.metrics, timeout_s=timeout_s, revisions=self.revisions
+        )
+
+    async def call(self, rpc: Rpc, request: Message) -> Message:
+        """Call an RPC.
 
         Raises:
             ServiceError: what the service reported, or what became of the call.
         """
-        if project:
-            _set_project(request, project)
         until = time.monotonic() + self._timeout_s
         pinned = self.revisions.ask_for(request)
         try:
@@ -91,9 +100,10 @@ class Caller:
             response = await self._clients.call(rpc, request, timeout_s=max(until - began, 0.0))
         except ServiceError as error:
             self.metrics.count_call(rpc, error.code.name, time.monotonic() - began)
+            if isinstance(error, PeerUnavailable):
+                self.metrics.count_unanswered()
             raise
         self.metrics.count_call(rpc, "OK", time.monotonic() - began)
-        self.metrics.count_answer(rpc, response)
         return response
 
 
@@ -102,19 +112,6 @@ def _is_unreached(error: ServiceError) -> bool:
     return error.reason == _REVISION_NOT_REACHED or (
         error.reason == _OUT_OF_RANGE and error.metadata.get("field") == _MIN_REVISION
     )
-
-
-def _set_project(request: Message, project: str) -> None:
-    """Set the project of a request, or of the requests that it carries."""
-    fields = _fields(request)
-    if _PROJECT in fields:
-        if not _get(request, _PROJECT):
-            setattr(request, _PROJECT, project)
-        return
-    for field in fields.values():
-        if field.is_repeated and field.message_type and _PROJECT in field.message_type.fields_by_name:
-            for item in _get(request, field.name):
-                _set_project(item, project)
 
 
 def _revisions(message: Message, depth: int) -> Iterator[int]:

@@ -11,7 +11,16 @@ from google.protobuf.message import Message
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc
 from satchel.api.index.v1 import index_service_pb2_grpc
-from satchel.api.store.v1 import change_service_pb2_grpc, memory_service_pb2_grpc, search_service_pb2_grpc
+from satchel.api.store.v1 import (
+    change_service_pb2_grpc,
+    consolidation_service_pb2_grpc,
+    graph_service_pb2_grpc,
+    ingest_service_pb2_grpc,
+    lifecycle_service_pb2_grpc,
+    memory_service_pb2_grpc,
+    search_service_pb2_grpc,
+    webhook_service_pb2_grpc,
+)
 from satchel.gateway.transcoder.descriptors import Rpc, message_class
 from satchel.runtime.errors import Unimplemented
 from satchel.runtime.propagation import Metadatum
@@ -22,8 +31,13 @@ if TYPE_CHECKING:
     from satchel.api.embedder.v1.embedder_service_pb2_grpc import EmbedderServiceAsyncStub
     from satchel.api.index.v1.index_service_pb2_grpc import IndexServiceAsyncStub
     from satchel.api.store.v1.change_service_pb2_grpc import ChangeServiceAsyncStub
+    from satchel.api.store.v1.consolidation_service_pb2_grpc import ConsolidationServiceAsyncStub
+    from satchel.api.store.v1.graph_service_pb2_grpc import GraphServiceAsyncStub
+    from satchel.api.store.v1.ingest_service_pb2_grpc import IngestServiceAsyncStub
+    from satchel.api.store.v1.lifecycle_service_pb2_grpc import LifecycleServiceAsyncStub
     from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceAsyncStub
     from satchel.api.store.v1.search_service_pb2_grpc import SearchServiceAsyncStub
+    from satchel.api.store.v1.webhook_service_pb2_grpc import WebhookServiceAsyncStub
 
 _PACKAGE = "satchel.api."
 
@@ -55,6 +69,26 @@ class Clients:
         return memory_service_pb2_grpc.MemoryServiceStub(self.channels["store"])
 
     @cached_property
+    def lifecycle(self) -> "LifecycleServiceAsyncStub":
+        """The store's archive, clearing and versions."""
+        return lifecycle_service_pb2_grpc.LifecycleServiceStub(self.channels["store"])
+
+    @cached_property
+    def graph(self) -> "GraphServiceAsyncStub":
+        """The store's causal links."""
+        return graph_service_pb2_grpc.GraphServiceStub(self.channels["store"])
+
+    @cached_property
+    def consolidation(self) -> "ConsolidationServiceAsyncStub":
+        """The store's merging of memories."""
+        return consolidation_service_pb2_grpc.ConsolidationServiceStub(self.channels["store"])
+
+    @cached_property
+    def ingest(self) -> "IngestServiceAsyncStub":
+        """The store's reading of conversations."""
+        return ingest_service_pb2_grpc.IngestServiceStub(self.channels["store"])
+
+    @cached_property
     def search(self) -> "SearchServiceAsyncStub":
         """The store's search."""
         return search_service_pb2_grpc.SearchServiceStub(self.channels["store"])
@@ -63,6 +97,11 @@ class Clients:
     def changes(self) -> "ChangeServiceAsyncStub":
         """The store's change feed."""
         return change_service_pb2_grpc.ChangeServiceStub(self.channels["store"])
+
+    @cached_property
+    def webhooks(self) -> "WebhookServiceAsyncStub":
+        """The store's webhooks."""
+        return webhook_service_pb2_grpc.WebhookServiceStub(self.channels["store"])
 
     @cached_property
     def allocator(self) -> "AllocatorServiceAsyncStub":

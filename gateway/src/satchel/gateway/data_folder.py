@@ -42,7 +42,8 @@ _MAX_SOCKET_PATH_BYTES = 100
 class Owner:
     """The process that runs on a data folder, as its lock file names it.
 
-    ``grpc`` is a ``host:port`` or ``unix:`` and a path; ``http`` a URL, empty when there is no HTTP door;
+    ``grpc`` is a ``host:port`` or ``unix:`` and a path; ``socket`` another of the latter kind, where ``grpc``
+    asks for a key; ``http`` a URL, empty when there is no HTTP door;
     ``role`` is ``up``, ``mcp``, ``serve store`` or ``command`` (a single call of the command line);
     ``started_at`` an RFC 3339 time.
     """
@@ -53,6 +54,7 @@ class Owner:
     version: str = ""
     started_at: str = ""
     role: str = "up"
+    socket: str = ""
 
     def describe(self) -> str:
         """Name the owner for a message to a person."""

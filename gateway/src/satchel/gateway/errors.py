@@ -1,4 +1,4 @@
-"""Errors that only a door can raise: of paths, verbs, content types and hosts."""
+"""Errors that only a door can raise: of paths, verbs, content types, hosts, rates and confirmations."""
 
 # ruff: noqa: N818  # the names say what happened, as those of the runtime do
 
@@ -74,6 +74,32 @@ class TooManyRequests(Overloaded):
         super().__init__(queue="requests", limit=limit)
 
 
+class RateLimited(ServiceError):
+    """One caller asks more often than the gateway allows; nothing was done."""
+
+    code = Code.RESOURCE_EXHAUSTED
+    reason = "ERROR_REASON_RATE_LIMITED"
+
+    def __init__(self, limit: int, retry_after_s: float) -> None:
+        super().__init__(
+            f"The gateway takes {limit} requests a minute of one caller. Retry in {retry_after_s:.0f} s.",
+            retry_after_s=retry_after_s,
+            limit=limit,
+        )
+
+
+class SlowBody(ServiceError):
+    """The body of a request did not arrive in time."""
+
+    code = Code.DEADLINE_EXCEEDED
+    reason = "ERROR_REASON_DEADLINE_EXCEEDED"
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(
+            f"The body did not arrive within {limit_s:g} s. Send it faster, or in smaller parts."
+        )
+
+
 class HostRefused(ServiceError):
     """The request names a host, or comes from a page, that is not served here."""
 
@@ -83,7 +109,8 @@ class HostRefused(ServiceError):
     def __init__(self, header: str) -> None:
         super().__init__(
             f"The header {header} names a host that is not served here. "
-            "Use 127.0.0.1 or localhost, or add the host to SATCHEL_GATEWAY_ALLOWED_HOSTS.",
+            "Use 127.0.0.1 or localhost, or add the host to SATCHEL_GATEWAY_ALLOWED_HOSTS or the origin of a "
+            "page to SATCHEL_GATEWAY_ALLOWED_ORIGINS.",
             needed=f"an allowed {header}",
         )
 
@@ -97,6 +124,41 @@ class UnknownTool(RouteNotFound):
             method="tools/call",
             path=_shown(name),
         )
+
+
+class UnknownPrompt(RouteNotFound):
+    """No MCP prompt has this name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"There is no prompt named '{_shown(name)}'. The prompts are {', '.join(known)}.",
+            method="prompts/get",
+            path=_shown(name),
+        )
+
+
+class UnknownResource(RouteNotFound):
+    """No MCP resource has this address."""
+
+    def __init__(self, uri: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"There is no resource at '{_shown(uri)}'. The resources are {', '.join(known)}.",
+            method="resources/read",
+            path=_shown(uri),
+        )
+
+
+class ConfirmationRequired(ServiceError):
+    """A tool would destroy something, and the user has not agreed; nothing was changed."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_CONFIRMATION_REQUIRED"
+
+    def __init__(self, tool: str, deed: str, remedy: str = "") -> None:
+        """Take what would be done as a sentence; without a ``remedy`` the user was asked and declined."""
+        told = f"{remedy[:1].upper()}{remedy[1:]}." if remedy else "The user was asked and did not agree."
+        super().__init__(f"{deed} {told}", tool=tool)
+        self.add_metadata({"remedy": remedy} if remedy else {})
 
 
 def _shown(text: str) -> str:

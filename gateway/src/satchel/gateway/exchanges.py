@@ -20,7 +20,10 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 from satchel.runtime import telemetry
 from satchel.runtime.propagation import (
     AUTHORIZATION,
+    PROJECT_IN_UTF8,
+    PROJECT_NAME,
     TRACE_DEMAND,
+    Metadatum,
     extract_context,
     forward_from,
     is_trace_demanded,
@@ -29,7 +32,7 @@ from satchel.runtime.trace_records import AttributeValue, encode_spans
 
 PROJECT_HEADER: Final = "x-satchel-project"
 TRACE_ID_HEADER: Final = "satchel-trace-id"
-# Spans as `satchel.runtime.trace_records` packs them, in base64.
+# The `TraceSpans` message of the exchange, in base64.
 SPANS_HEADER: Final = "satchel-spans"
 
 
@@ -38,7 +41,6 @@ class Exchange:
     """One request and its answer."""
 
     trace_id: str
-    project: str
     span: telemetry.OpenSpan | None
     collector: telemetry.SpanCollector | None
 
@@ -52,7 +54,7 @@ class Exchange:
         """Return the collected spans as text; empty when nobody asked for them."""
         if self.collector is None:
             return ""
-        return base64.b64encode(encode_spans(self.collector.spans)).decode("ascii")
+        return base64.b64encode(encode_spans(self.collector.spans, self.trace_id)).decode("ascii")
 
 
 @contextmanager
@@ -61,7 +63,8 @@ def open_exchange(
 ) -> Iterator[Exchange]:
     """Run a request under its trace and credentials; ``carrier`` has lower-case names."""
     metadata = [(key, carrier[key]) for key in _CARRIED if _is_metadata(carrier.get(key, ""))]
-    forward_from([pair for pair in metadata if pair[0] == AUTHORIZATION])
+    credentials = [pair for pair in metadata if pair[0] == AUTHORIZATION]
+    forward_from([*credentials, *_named_project(carrier.get(PROJECT_HEADER, ""))])
     with ExitStack() as stack:
         collector = stack.enter_context(telemetry.collect_trace()) if is_trace_demanded(metadata) else None
         token = otel_context.attach(extract_context(metadata) or _ambient() or _new_trace())
@@ -69,7 +72,6 @@ def open_exchange(
         span = stack.enter_context(telemetry.server_span(name, attributes)) if telemetry.is_active() else None
         yield Exchange(
             trace_id=telemetry.current_trace_id(),
-            project=_utf8(carrier.get(PROJECT_HEADER, "")),
             span=span,
             collector=collector,
         )
@@ -81,6 +83,13 @@ _CARRIED = ("traceparent", "tracestate", AUTHORIZATION, TRACE_DEMAND)
 def _is_metadata(text: str) -> bool:
     """Say whether gRPC can carry a value: printable ASCII."""
     return bool(text) and text.isascii() and text.isprintable()
+
+
+def _named_project(text: str) -> list[Metadatum]:
+    """Return what tells the services which project is meant where a request names none."""
+    if _is_metadata(text):
+        return [(PROJECT_NAME, text)]
+    return [(PROJECT_IN_UTF8, _utf8(text).encode(errors="replace"))] if text else []
 
 
 def _utf8(text: str) -> str:

@@ -5,14 +5,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.store.v1 import memory_service_pb2 as store_pb
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder.json_text import Json
+from satchel.gateway.transcoder.words import word_of
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.status import to_service_error
 
 Check = Literal["pass", "warn", "fail"]
 Verdict = Literal["healthy", "degraded", "unhealthy"]
+
+# The index follows the store, or says nothing.
+_NOTHING_SPECIAL = frozenset({index_pb.INDEX_STATE_UNSPECIFIED, index_pb.INDEX_STATE_READY})
 
 # Health is asked often and must not hang with what it asks.
 _TIMEOUT_S = 2.0
@@ -133,13 +138,13 @@ async def _without_allocator(clients: Clients, failure: ServiceError) -> Health:
 def _from_status(status: allocator_pb.GetStatusResponse) -> Health:
     parts = {part.name: part for part in status.parts}
     return Health(
-        database=_check(parts.get("store")),
-        vector_store=_index_check(parts.get("index"), status.index.state),
-        embedder=_check(parts.get("embedder")),
+        database=_check(parts.get(allocator_pb.PART_STORE)),
+        vector_store=_index_check(parts.get(allocator_pb.PART_INDEX), status.index.state),
+        embedder=_check(parts.get(allocator_pb.PART_EMBEDDER)),
         memory_count=status.stats.verbatim_count,
         vector_count=status.stats.embedding_count,
         version=status.version,
-        details=tuple(f"{part.name}: {part.detail}" for part in status.parts if not part.healthy),
+        details=tuple(f"{word_of(part, 'name')}: {part.detail}" for part in status.parts if not part.healthy),
     )
 
 
@@ -147,8 +152,8 @@ def _check(part: allocator_pb.PartStatus | None) -> Check:
     return "pass" if part is not None and part.healthy else "fail"
 
 
-def _index_check(part: allocator_pb.PartStatus | None, state: str) -> Check:
+def _index_check(part: allocator_pb.PartStatus | None, state: index_pb.IndexState.ValueType) -> Check:
     """Call an index that loads or rebuilds a warning: the store's exact search answers meanwhile."""
     if part is not None and part.healthy:
-        return "pass" if state in {"", "ready"} else "warn"
-    return "warn" if state in {"loading", "rebuilding", "disconnected"} else "fail"
+        return "pass" if state in _NOTHING_SPECIAL else "warn"
+    return "fail" if state in _NOTHING_SPECIAL else "warn"

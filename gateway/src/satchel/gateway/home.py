@@ -152,7 +152,7 @@ class Home:
         return None
 
     async def _join(self, owner: Owner) -> Link:
-        opened = self._connect(owner.grpc)
+        opened = self._connect(owner.socket or owner.grpc)
         channel = await opened.__aenter__()
 
         async def close() -> None:
@@ -170,6 +170,7 @@ class Home:
         return Owner(
             pid=os.getpid(),
             grpc=running.grpc_address,
+            socket=running.local_address,
             http=running.http_address,
             version=self._version,
             started_at=datetime.now(UTC).isoformat(timespec="microseconds"),

@@ -27,6 +27,10 @@ class Running(Protocol):
         """Name of the gRPC server: ``host:port``, or ``unix:`` and a path."""
 
     @property
+    def local_address(self) -> str:
+        """Name of a gRPC server for the folder's user alone, ``unix:`` and a path; empty for none."""
+
+    @property
     def http_address(self) -> str:
         """URL of the HTTP door; empty for none."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from satchel.gateway.errors import (
+    SlowBody,
     TooManyRequests,
     VerbNotAllowed,
     WrongContentCoding,
@@ -48,6 +49,7 @@ _STATUS_BY_TYPE: Mapping[type[ServiceError], int] = {
     VerbNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
     WrongContentType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     WrongContentCoding: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    SlowBody: HTTPStatus.REQUEST_TIMEOUT,
     TooManyRequests: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 _RETRY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)

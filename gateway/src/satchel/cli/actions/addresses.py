@@ -1,11 +1,11 @@
 """Checks of addresses before anything slow begins."""
 
-import ipaddress
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from satchel.cli.exits import CommandError, Exit
+from satchel.gateway.settings import is_loopback
 
 _MAX_PORT = 65535
 
@@ -22,28 +22,18 @@ def split_address(address: str, option: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def require_loopback(address: str, option: str, remedy: str) -> None:
-    """Refuse an address that other machines can reach: callers need no key.
+def require_loopback(address: str, option: str, remedy: str, *, has_keys: bool = False) -> None:
+    """Refuse an address that other machines can reach, unless callers need a key.
 
     Raises:
-        CommandError: the address is not one of this machine alone.
+        CommandError: the address is not one of this machine alone, and there are no keys.
     """
     host, _ = split_address(address, option)
-    if not is_loopback(host):
+    if not is_loopback(host) and not has_keys:
         raise CommandError(
-            f"{option} {address} can be reached from other machines, and callers need no key yet. {remedy}",
+            f"{option} {address} can be reached from other machines, and callers need no key. {remedy}",
             Exit.USAGE,
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach the host."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from satchel.cli.actions.addresses import bound_socket
 from satchel.cli.actions.checks import Check, fail, ok, warn
+from satchel.cli.configuration.loading import Configuration
 from satchel.cli.exits import CommandError
 from satchel.embedder.adapters.packaged import packaged_model
 from satchel.gateway.data_folder import DataFolder, FolderUnusable
@@ -56,6 +57,14 @@ def check_token_counts() -> Check:
     except (ServiceError, OSError, ValueError) as error:
         return fail("tokens", str(error), _REINSTALL)
     return ok("tokens", f"cl100k_base counts ({count} tokens in the test sentence)")
+
+
+def check_configuration(configuration: Configuration) -> Check:
+    """Tell which configuration file is used; one that cannot be used has ended the command before."""
+    if configuration.passed_over:
+        remedy = "Name the file with --config, or correct it, if it is Satchel's."
+        return warn("config", f"{configuration.passed_over}.", remedy)
+    return ok("config", configuration.described)
 
 
 def check_folder(folder: DataFolder) -> Check:

@@ -10,6 +10,7 @@ from satchel.cli.actions.status import settled_status
 from satchel.cli.connect import named_error, open_clients
 from satchel.cli.failures import describe_os_error
 from satchel.cli.place import Place
+from satchel.gateway.transcoder.words import word_of
 from satchel.runtime.errors import ServiceError
 
 _MUCH_LAG = 1000
@@ -32,14 +33,15 @@ async def check_services(place: Place) -> Sequence[Check]:
 
 
 def _check_part(part: pb.PartStatus) -> Check:
+    name = word_of(part, "name")
     if part.healthy:
-        return ok(part.name, part.detail)
-    return fail(part.name, part.detail, "Read the service's log; restart Satchel if it does not recover.")
+        return ok(name, part.detail)
+    return fail(name, part.detail, "Read the service's log; restart Satchel if it does not recover.")
 
 
 def _check_index(status: pb.GetStatusResponse) -> Check:
     index = status.index
-    detail = f"{index.state}, {index.passage_count:,} passages, {index.lag:,} changes behind"
+    detail = f"{word_of(index, 'state')}, {index.passage_count:,} passages, {index.lag:,} changes behind"
     if index.lag > _MUCH_LAG:
         remedy = "Wait: the index catches up by itself, and the store answers meanwhile."
         return warn("index lag", detail, remedy)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from satchel.cli.actions.checks import Check, Verdict
 from satchel.cli.actions.checks_database import check_database
 from satchel.cli.actions.checks_offline import (
+    check_configuration,
     check_folder,
     check_model,
     check_owner,
@@ -30,7 +31,9 @@ def doctor(place: Place, *, as_json: bool) -> bool:
     checks = run_checks(place)
     healthy = all(check.verdict is not Verdict.FAIL for check in checks)
     if as_json:
-        write_json({"healthy": healthy, "checks": [asdict(check) for check in checks]})
+        file = place.configuration.file
+        told = {"healthy": healthy, "config_file": str(file) if file else None}
+        write_json({**told, "checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
             write_line(format_check(check))
@@ -40,7 +43,10 @@ def doctor(place: Place, *, as_json: bool) -> bool:
 def run_checks(place: Place) -> Sequence[Check]:
     """Check this machine, the data folder, and then the services themselves."""
     folder = DataFolder(place.data_dir)
-    checks = [check_python(), check_packages(), check_model(), check_token_counts()]
+    checks = [
+        *(check_python(), check_packages(), check_model(), check_token_counts()),
+        check_configuration(place.configuration),
+    ]
     if not place.url:
         checks += [check_folder(folder), check_owner(folder), *check_ports(folder)]
     return [*checks, *asyncio.run(_check_running(place, folder, checks))]

@@ -8,6 +8,7 @@ import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
+from satchel.cli.asking import require_agreement
 from satchel.cli.exits import CommandError, Exit
 from satchel.cli.output import tell, write_json, write_line, write_text
 from satchel.cli.place import Place, Show
@@ -116,9 +117,8 @@ def delete(place: Place, show: Show, memory_ids: Sequence[str], *, yes: bool) ->
     messages = [request(pb.DeleteMemoryRequest, id=item, project=place.project) for item in distinct.values()]
     for message in messages:
         validate(message)
-    if not yes and not _agreed(list(distinct)):
-        tell("Nothing was deleted.")
-        raise CommandError("The answer was no.", Exit.FAILED)
+    what = next(iter(distinct)) if len(distinct) == 1 else f"these {len(distinct)} memories"
+    require_agreement(f"Delete {what} for good?", yes=yes)
     failures: list[Exception] = []
 
     async def work(clients: Clients) -> list[pb.DeleteMemoryResponse]:
@@ -149,12 +149,3 @@ async def _deleted(
 def _bare_id(memory_id: str) -> str:
     """Return an id in the form in which two of the same memory are equal."""
     return memory_id.strip().lower().rpartition(":")[2]
-
-
-def _agreed(memory_ids: Sequence[str]) -> bool:
-    if not sys.stdin.isatty():
-        raise CommandError("Nobody is there to confirm the deletion. Add --yes to delete.", Exit.USAGE)
-    what = memory_ids[0] if len(memory_ids) == 1 else f"these {len(memory_ids)} memories"
-    sys.stderr.write(f"Delete {what} for good? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -10,6 +10,7 @@ from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
 from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
+from satchel.gateway.transcoder.words import words_of
 
 _INDENT = "    "
 
@@ -46,8 +47,13 @@ def format_receipt(receipt: pb.Receipt) -> str:
     if receipt.fallback_wing:
         parts.append(f"from wing {receipt.fallback_wing}")
     if receipt.degraded:
-        parts.append(f"without {', '.join(receipt.degraded)}")
+        parts.append(f"without {_named(receipt.degraded)}")
     return "\n".join(["; ".join(parts), *receipt.notes])
+
+
+def _named(parts: Iterable[pb.Part.ValueType]) -> str:
+    words = words_of(pb.Part.DESCRIPTOR)
+    return ", ".join(words[part] for part in parts)
 
 
 def _percent(receipt: pb.Receipt) -> int:
@@ -74,7 +80,7 @@ def search(place: Place, show: Show, words: str, fields: Mapping[str, object]) -
     for result in answer.results:
         write_line(format_result(result))
     if answer.degraded:
-        tell(f"Answered without {', '.join(answer.degraded)}.")
+        tell(f"Answered without {_named(answer.degraded)}.")
     if not answer.results:
         tell("Nothing was found.")
     return bool(answer.results)

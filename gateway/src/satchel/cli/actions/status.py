@@ -2,14 +2,17 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.cli.output import write_json, write_line
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
 from satchel.gateway.clients import Clients
 from satchel.gateway.data_folder import DataFolder, Owner
 from satchel.gateway.transcoder import codec
+from satchel.gateway.transcoder.words import word_of
 
 _TIMEOUT_S = 15.0
 _SETTLE_S = 5.0
@@ -26,10 +29,19 @@ def status(place: Place, show: Show) -> None:
         return await settled_status(clients, message)
 
     answer = run(place, show, "status", work)
+    configuration = place.configuration
     if show.as_json:
-        write_json(codec.encode(answer))
+        file = str(configuration.file) if configuration.file else None
+        write_json({**encoded(answer), "config_file": file})
     else:
         write_line(format_status(answer, _where(place, folder, owner), place.project))
+        write_line(f"{'config':<9} {configuration.described}")
+
+
+def encoded(answer: pb.GetStatusResponse) -> Mapping[str, codec.Json]:
+    """Return the status as the REST door shows it."""
+    found = codec.encode(answer)
+    return found if isinstance(found, dict) else {}
 
 
 async def settled_status(clients: Clients, message: pb.GetStatusRequest) -> pb.GetStatusResponse:
@@ -40,7 +52,11 @@ async def settled_status(clients: Clients, message: pb.GetStatusRequest) -> pb.G
     deadline = time.monotonic() + _SETTLE_S
     while True:
         answer = await clients.allocator.GetStatus(message, timeout=_TIMEOUT_S)
-        if answer.index.state == "ready" or answer.uptime > _SETTLE_S or time.monotonic() > deadline:
+        if (
+            answer.index.state == index_pb.INDEX_STATE_READY
+            or answer.uptime > _SETTLE_S
+            or time.monotonic() > deadline
+        ):
             return answer
         await asyncio.sleep(_PAUSE_S)
 
@@ -65,9 +81,9 @@ def format_status(answer: pb.GetStatusResponse, where: str, project: str) -> str
         "tokens": f"{stats.total_tokens:,}",
         "wings": ", ".join(stats.active_wings) or "none",
         "vectors": f"{stats.embedding_count:,}, {stats.pending_embedding_count:,} memories wait for theirs",
-        "index": f"{index.state}, revision {index.applied_revision:,}, lag {index.lag:,}",
+        "index": f"{word_of(index, 'state')}, revision {index.applied_revision:,}, lag {index.lag:,}",
         "database": f"{answer.database_bytes / 2**20:,.1f} MiB, revision {answer.revision:,}",
         "models": ", ".join(answer.models) or "none",
     }
-    rows.update({f"! {part.name}": part.detail for part in answer.parts if not part.healthy})
+    rows.update({f"! {word_of(part, 'name')}": part.detail for part in answer.parts if not part.healthy})
     return "\n".join(f"{name:<9} {value}" for name, value in rows.items())

@@ -1,64 +1,92 @@
 """What the command up does: one process with everything, on one data folder."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 
-from satchel.cli.actions.addresses import bound_socket, require_loopback
+from satchel.cli.actions.serving import Everything, Listener, joined
+from satchel.cli.connect import local_key
 from satchel.cli.logs import setup_server_logs
 from satchel.cli.output import tell
 from satchel.cli.place import Place
-from satchel.gateway.data_folder import DataFolder
+from satchel.cli.settings import PREFIX, CommandSettings
 from satchel.gateway.home import Home
-from satchel.gateway.home_services import Running, Start
-from satchel.gateway.settings import PREFIX, GatewaySettings
+from satchel.gateway.settings import ProcessSettings
 from satchel.runtime.channels import open_channel
 from satchel.runtime.server import wait_for_signal
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
 
-_REMEDY = (
-    "Use 127.0.0.1; to serve other machines, put a proxy that asks for a key before it, "
-    "as docs/operations.md says."
-)
-
 
 def up(place: Place, *, grpc_address: str, http_address: str) -> None:
-    """Run until SIGINT or SIGTERM, then drain and return.
+    """Run until SIGINT or SIGTERM, then drain and return; an empty address is the one that is configured.
 
     Raises:
-        CommandError: an address is taken, or can be reached from other machines.
+        CommandError: an address is taken, or can be reached from other machines without a key.
         FolderBusy: another Satchel owns the data folder.
         ServicesEnded: a service failed, and all were stopped.
     """
-    require_loopback(grpc_address, "--grpc", _REMEDY)
-    require_loopback(http_address, "--http", _REMEDY)
-    setup_server_logs()
+    values = place.with_options(
+        {
+            "SATCHEL_GRPC": ("--grpc", grpc_address),
+            "SATCHEL_GATEWAY_HTTP_ADDRESS": ("--http", http_address),
+        }
+    )
+    settings = ProcessSettings.load(values)
+    gateway, metrics = settings.gateway, settings.metrics
+    listeners = [Listener("--http", gateway.http_address, rest=gateway.rest, mcp=True, metrics=True)]
+    if metrics.enabled and metrics.prometheus_addr:
+        listeners.append(Listener("metrics.prometheus_addr", metrics.prometheus_addr, metrics=True))
+    grpc = load(CommandSettings, PREFIX, values).grpc
+    run(place, Everything(settings, values, joined(listeners), grpc), role="up")
+
+
+def run(place: Place, everything: Everything, *, role: str) -> None:
+    """Own the data folder and serve until SIGINT or SIGTERM."""
+    setup_server_logs(place.values)
     flush = setup_telemetry("satchel")
     try:
-        asyncio.run(_up(place, grpc_address, http_address))
+        asyncio.run(_run(place, everything, role))
     finally:
         flush()
 
 
-async def _up(place: Place, grpc_address: str, http_address: str) -> None:
-    home = Home(
+def home_of(place: Place, everything: Everything, *, role: str) -> Home:
+    """Return this process's place at the data folder, with everything in it."""
+    return Home(
         place.data_dir,
-        start=_start(grpc_address, http_address),
-        connect=open_channel,
-        role="up",
+        start=everything.start,
+        connect=partial(open_channel, api_key=local_key(place)),
+        role=role,
         version=version("satchel"),
     )
+
+
+async def _run(place: Place, everything: Everything, role: str) -> None:
+    home = home_of(place, everything, role=role)
     async with home:
         owner = (await home.own()).owner
         tell(f"Satchel {version('satchel')} is ready. Data folder: {home.folder.path}")
-        tell(f"  REST     {owner.http}/api/v1   (documentation: {owner.http}/docs)")
-        tell(f"  MCP      {owner.http}/mcp")
-        tell(f"  gRPC     {owner.grpc}")
+        for line in _lines(everything.served, owner.grpc):
+            tell(f"  {line}")
+        if place.configuration.file or place.configuration.passed_over:
+            tell(f"  Configuration: {place.configuration.described}")
         await wait_until_stopped(home)
         tell("Satchel is stopping.")
+
+
+def _lines(served: Sequence[tuple[Listener, str]], grpc: str) -> list[str]:
+    """Return what is served where, for a person."""
+    lines = []
+    for listener, url in served:
+        if listener.rest:
+            lines.append(f"REST     {url}/api/v1   (documentation: {url}/docs)")
+        if listener.mcp:
+            lines.append(f"MCP      {url}/mcp   (server-sent events: {url}/sse)")
+        if listener.metrics and not (listener.rest or listener.mcp):
+            lines.append(f"Metrics  {url}/metrics")
+    return [*lines, f"gRPC     {grpc}"]
 
 
 async def wait_until_stopped(home: Home) -> None:
@@ -77,23 +105,3 @@ async def wait_until_stopped(home: Home) -> None:
         ended.cancel()
     if failure is not None:
         raise failure
-
-
-def _start(grpc_address: str, http_address: str) -> Start:
-    host = http_address.rpartition(":")[0]
-
-    @asynccontextmanager
-    async def start(folder: DataFolder) -> AsyncIterator[Running]:
-        # Loading what runs takes a second; an address or a folder that is taken should be told at once.
-        with bound_socket(grpc_address, "--grpc"), bound_socket(http_address, "--http"):
-            settings = replace(load(GatewaySettings, PREFIX), http_address=http_address)
-        from satchel.gateway.app import build_app  # noqa: PLC0415
-        from satchel.gateway.embedded import EmbeddedSettings, open_embedded  # noqa: PLC0415
-        from satchel.gateway.main import HttpServer  # noqa: PLC0415
-
-        async with open_embedded(EmbeddedSettings.load(folder, grpc_address=grpc_address)) as embedded:
-            app = build_app(embedded.clients(), settings)
-            async with HttpServer(app, settings) as http:
-                yield replace(embedded, http_address=f"http://{host}:{http.port}")
-
-    return start

@@ -8,6 +8,14 @@ import typer
 from satchel.cli.place import place_of
 
 
+class Transport(StrEnum):
+    """What `server` and `mcp` speak with their clients."""
+
+    STDIO = "stdio"
+    SSE = "sse"
+    HTTP = "http"
+
+
 class Service(StrEnum):
     """What `serve` runs as a process of its own."""
 
@@ -21,6 +29,7 @@ class Service(StrEnum):
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(up)
+    app.command()(server)
     app.command()(mcp)
     app.command()(serve)
 
@@ -29,14 +38,18 @@ def up(
     context: typer.Context,
     *,
     grpc: Annotated[
-        str, typer.Option(envvar="SATCHEL_GRPC", help="Address of gRPC; port 0 takes a free one.")
-    ] = "127.0.0.1:50051",
+        str,
+        typer.Option(
+            envvar="SATCHEL_GRPC", help="Address of gRPC (127.0.0.1:50051); port 0 takes a free one."
+        ),
+    ] = "",
     http: Annotated[
         str,
         typer.Option(
-            envvar="SATCHEL_HTTP", help="Address of REST, /mcp, /docs, /metrics; port 0 takes a free one."
+            envvar="SATCHEL_HTTP",
+            help="Address of REST, /mcp, /docs, /metrics (127.0.0.1:8080); port 0 takes a free one.",
         ),
-    ] = "127.0.0.1:8080",
+    ] = "",
 ) -> None:
     """Run Satchel until it is stopped: gRPC, REST and MCP.
 
@@ -47,7 +60,59 @@ def up(
     action.up(place_of(context), grpc_address=grpc, http_address=http)
 
 
-def mcp(context: typer.Context) -> None:
+def server(
+    context: typer.Context,
+    *,
+    transport: Annotated[
+        Transport | None, typer.Option(help="What MCP clients speak; stdio when nothing is configured.")
+    ] = None,
+    mcp_addr: Annotated[str, typer.Option(help="Address of MCP for sse and http (127.0.0.1:3001).")] = "",
+    with_soul: Annotated[bool, typer.Option("--with-soul", help="Keep identities of agents.")] = False,
+    with_api: Annotated[bool, typer.Option("--with-api", help="Serve REST.")] = False,
+    api_addr: Annotated[str, typer.Option(help="Address of REST (127.0.0.1:8080).")] = "",
+    api_token: Annotated[
+        str, typer.Option(help="Token that callers need; SATCHEL_AUTH_TOKEN hides it from the process list.")
+    ] = "",
+    no_metrics: Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")] = False,
+    prometheus_addr: Annotated[str, typer.Option(help="Address of /metrics (127.0.0.1:9090).")] = "",
+    with_llm: Annotated[
+        bool, typer.Option("--with-llm", help="Extract facts with a language model too.")
+    ] = False,
+    llm_endpoint: Annotated[
+        str, typer.Option(help="URL of the language model's server (http://localhost:11434).")
+    ] = "",
+) -> None:
+    """Run Satchel with the options of `mira server`.
+
+    MCP on stdin and stdout, or at an address of its own; REST only when it is asked for.
+    """
+    from satchel.cli.actions import server as action  # noqa: PLC0415  # quick --help
+
+    texts = {
+        "--transport": transport.value if transport else "",
+        "--mcp-addr": mcp_addr,
+        "--api-addr": api_addr,
+        "--api-token": api_token,
+        "--prometheus-addr": prometheus_addr,
+        "--llm-endpoint": llm_endpoint,
+    }
+    switches = {
+        "--with-soul": with_soul,
+        "--with-api": with_api,
+        "--no-metrics": no_metrics,
+        "--with-llm": with_llm,
+    }
+    action.server(place_of(context), texts=texts, switches=switches)
+
+
+def mcp(
+    context: typer.Context,
+    *,
+    transport: Annotated[
+        Transport, typer.Option(help="What the client speaks: stdio, or over HTTP sse or http.")
+    ] = Transport.STDIO,
+    mcp_addr: Annotated[str, typer.Option(help="Address for sse and http (127.0.0.1:3001).")] = "",
+) -> None:
     """Serve MCP on stdin and stdout.
 
     For clients that start their server themselves. It joins the Satchel that runs on the
@@ -55,7 +120,7 @@ def mcp(context: typer.Context) -> None:
     """
     from satchel.cli.actions import mcp as action  # noqa: PLC0415  # quick --help
 
-    action.mcp(place_of(context))
+    action.mcp(place_of(context), transport=transport.value, address=mcp_addr)
 
 
 def serve(

@@ -101,7 +101,7 @@ def _messages(messages: Json, session: str, title: str) -> Iterator[Record]:
         if not isinstance(message, dict):
             yield Refused(label, "The message is not a JSON object.")
             continue
-        text, speaker = _text_of(message), _speaker_of(message)
+        text, speaker = text_of(message), _speaker_of(message)
         if not text.strip():
             yield Skipped(label)
             continue
@@ -115,7 +115,7 @@ def _messages(messages: Json, session: str, title: str) -> Iterator[Record]:
             content=text,
             title=title[:MAX_TITLE],
             session_id=session,
-            occurred_at=_time_of(message),
+            occurred_at=time_of(message),
             metadata=metadata,
         )
         yield from numbering.drafts(draft, number, speaker)
@@ -131,7 +131,8 @@ def _speaker_of(message: Mapping[str, Json]) -> str:
     return ""
 
 
-def _text_of(message: Mapping[str, Json]) -> str:
+def text_of(message: Mapping[str, Json]) -> str:
+    """Return what a message says: its text, or the texts of its parts with blank lines between."""
     content = next((message[key] for key in _TEXT_KEYS if message.get(key)), "")
     if isinstance(content, str):
         return content
@@ -147,7 +148,8 @@ def _part_texts(parts: Sequence[Json]) -> Iterator[str]:
             yield text
 
 
-def _time_of(message: Mapping[str, Json]) -> datetime | None:
+def time_of(message: Mapping[str, Json]) -> datetime | None:
+    """Return when a message was written; `None` when it does not say."""
     return next((when for key in _TIME_KEYS if (when := parse_time(message.get(key))) is not None), None)
 
 

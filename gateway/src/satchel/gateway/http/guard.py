@@ -1,4 +1,4 @@
-"""Who may ask, and how many at a time: refused before anything is read."""
+"""Which hosts and pages may ask, and how many requests run at a time: refused before anything is read."""
 
 from collections.abc import Collection
 from urllib.parse import urlsplit
@@ -9,22 +9,35 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel.gateway.errors import HostRefused, TooManyRequests
 from satchel.gateway.http.routes import refuse
+from satchel.gateway.settings import ANY_ORIGIN
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 
+_QUEUE = "gateway.requests"
 _LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class HostGuard:
     """Lets through only requests for, and from pages of, the hosts that are served.
 
-    Callers need no key yet. Without this, any web page could reach the server through the browser of someone
-    who can: by a name that resolves to its address (DNS rebinding), or by a request across sites. It stands
-    on every address, because the port of a container may be published on a loopback address.
+    Where callers need no key, any web page could else reach the server through the browser of someone who
+    can: by a name that resolves to its address (DNS rebinding), or by a request across sites. It stands on
+    every address, because the port of a container may be published on a loopback address. Where callers need
+    a key, which no such page has, a request may be for any host.
     """
 
-    def __init__(self, app: ASGIApp, allowed_hosts: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        allowed_hosts: Collection[str],
+        allowed_origins: Collection[str] = (),
+        *,
+        any_host: bool = False,
+    ) -> None:
         """Serve the loopback names and ``allowed_hosts``, which are names without a port."""
         self._app = app
         self._allowed = _LOOPBACK_HOSTS | {host.strip("[]").lower() for host in allowed_hosts}
+        self._origins = frozenset(allowed_origins)
+        self._any_host = any_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 403 to the others."""
@@ -35,10 +48,13 @@ class HostGuard:
             await self._app(scope, receive, send)
 
     def _refused(self, headers: Headers) -> str:
-        if _host_of(f"//{headers.get('host', '')}") not in self._allowed:
+        host = _host_of(f"//{headers.get('host', '')}")
+        if not self._any_host and host not in self._allowed:
             return "Host"
-        if any(_host_of(origin) not in self._allowed for origin in headers.getlist("origin")):
-            return "Origin"
+        allowed = self._allowed | {host} if self._any_host and host else self._allowed
+        for origin in headers.getlist("origin"):
+            if _host_of(origin) not in allowed and not self._origins & {origin, ANY_ORIGIN}:
+                return "Origin"
         return ""
 
 
@@ -48,6 +64,12 @@ class Gate:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._under_way = 0
+        watch_queue(self, _QUEUE, limit=limit, depth=lambda gate: gate.under_way)
+
+    @property
+    def under_way(self) -> int:
+        """Number of requests under way."""
+        return self._under_way
 
     def before(self, app: ASGIApp) -> "Gated":
         """Return the application behind this gate."""
@@ -56,6 +78,7 @@ class Gate:
     async def run(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request, or refuse it at once when as many as the limit are under way."""
         if self._under_way >= self._limit:
+            count_rejection(_QUEUE)
             await refuse(Request(scope), TooManyRequests(self._limit))(scope, receive, send)
             return
         self._under_way += 1

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from satchel.gateway.errors import VerbNotAllowed
 from satchel.gateway.exchanges import open_exchange
 from satchel.gateway.http.responses import error_response, stamped
+from satchel.gateway.metrics import count_refusal
 from satchel.runtime.errors import ServiceError
 
 _ANSWERED = ("GET", "HEAD")
@@ -24,6 +25,7 @@ def get_route(path: str, answer: Callable[[Request], Awaitable[Response]]) -> Ro
 
 def refuse(request: Request, error: ServiceError) -> Response:
     """Return the answer to a request that no RPC sees, with a trace id as every other."""
+    count_refusal(error.reason)
     with open_exchange(request.method, dict(request.headers.items()), {}) as exchange:
         return stamped(error_response(error, exchange.trace_id), exchange)
 

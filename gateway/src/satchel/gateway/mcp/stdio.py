@@ -20,15 +20,15 @@ from satchel.gateway.clients import Clients
 from satchel.gateway.mcp.frames import mend
 from satchel.gateway.mcp.server import build_server
 from satchel.gateway.metrics import GatewayMetrics
-from satchel.gateway.settings import GatewaySettings
+from satchel.gateway.settings import McpSettings
 from satchel.gateway.transcoder.descriptors import load_contract
 
 
-async def run_stdio(clients: Clients, settings: GatewaySettings | None = None) -> None:
+async def run_stdio(clients: Clients, settings: McpSettings | None = None) -> None:
     """Serve one client until it closes stdin."""
-    timeout_s = (settings or GatewaySettings()).timeout_s
-    caller = Caller(load_contract(), clients, GatewayMetrics(), timeout_s=timeout_s)
-    server = build_server(caller, clients)
+    settings = settings or McpSettings()
+    caller = Caller(load_contract(), clients, GatewayMetrics(), timeout_s=settings.timeout_seconds)
+    server = build_server(caller, clients, settings)
     async with stdio_server(stdin=_MendedInput(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))) as (
         read_stream,
         write_stream,

@@ -1,63 +1,20 @@
 """The MCP tools: one row each. Schemas and descriptions come from the RPC that the row names."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias, cast
+from typing import Final
 
-from google.protobuf.descriptor import Descriptor
-from mcp_types import Tool, ToolAnnotations
+from satchel.gateway.mcp import rendering, rendering_changes
+from satchel.gateway.mcp.rows import DRY_RUN, Confirmation, ToolRow
+from satchel.gateway.mcp.soul import SOUL_ROWS
 
-from satchel.gateway.mcp import rendering
-from satchel.gateway.transcoder.descriptors import Contract, Rpc
-from satchel.gateway.transcoder.json_text import Json
-from satchel.gateway.transcoder.schemas import Schema, SchemaBook
-
-_DEFINITIONS = "$defs"
 _ALLOCATOR = "satchel.api.allocator.v1.AllocatorService"
 _MEMORY = "satchel.api.store.v1.MemoryService"
+_GRAPH = "satchel.api.store.v1.GraphService"
+_LIFECYCLE = "satchel.api.store.v1.LifecycleService"
+_INGEST = "satchel.api.store.v1.IngestService"
+_CONSOLIDATION = "satchel.api.store.v1.ConsolidationService"
+_INGEST = "satchel.api.store.v1.IngestService"
 
-Render: TypeAlias = Callable[[rendering.Answer], str]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRow:
-    """One tool.
-
-    ``advice`` goes before the RPC's comment and says when to use the tool; ``defaults`` are values that
-    the tool sends where the caller names none.
-    """
-
-    name: str
-    title: str
-    rpc: str
-    advice: str
-    render: Render
-    read_only: bool = True
-    destructive: bool = False
-    idempotent: bool = True
-    defaults: Mapping[str, Json] = field(default_factory=dict)
-
-    def annotations(self) -> ToolAnnotations:
-        """Return the hints for clients. Memory is a closed world: no tool reaches outside."""
-        return ToolAnnotations(
-            title=self.title,
-            read_only_hint=self.read_only,
-            destructive_hint=self.destructive,
-            idempotent_hint=self.idempotent,
-            open_world_hint=False,
-        )
-
-
-ROWS: Final = (
-    ToolRow(
-        name="mira_store",
-        title="Store a memory",
-        rpc=f"{_MEMORY}/StoreMemory",
-        advice="Use it when something is worth knowing in a later session: a decision with its reasons, "
-        "a fact, a preference, a note on what was done. One thing a memory.",
-        render=rendering.stored,
-        read_only=False,
-    ),
+_READING: Final = (
     ToolRow(
         name="mira_recall",
         title="Recall memories for a token budget",
@@ -83,6 +40,20 @@ ROWS: Final = (
         defaults={"max_content_length": 1000},
     ),
     ToolRow(
+        name="mira_causal_chain",
+        title="Trace causes and consequences",
+        rpc=f"{_GRAPH}/TraceCausalChain",
+        advice="Use it to find out why something was decided, or what came of it.",
+        render=rendering.traced,
+    ),
+    ToolRow(
+        name="mira_timeline",
+        title="Show what happened when",
+        rpc=f"{_MEMORY}/ListTimeline",
+        advice="Use it to see what was remembered lately, or in some days, in the order of time.",
+        render=rendering.timeline,
+    ),
+    ToolRow(
         name="mira_status",
         title="Show what is stored",
         rpc=f"{_ALLOCATOR}/GetStatus",
@@ -91,51 +62,103 @@ ROWS: Final = (
     ),
 )
 
+_WRITING: Final = (
+    ToolRow(
+        name="mira_store",
+        title="Store a memory",
+        rpc=f"{_MEMORY}/StoreMemory",
+        advice="Use it when something is worth knowing in a later session: a decision with its reasons, "
+        "a fact, a preference, a note on what was done. One thing a memory.",
+        render=rendering_changes.stored,
+        read_only=False,
+    ),
+    ToolRow(
+        name="mira_ingest",
+        title="Store the turns of a conversation",
+        rpc=f"{_INGEST}/IngestMessages",
+        advice="Use it at the end of a session to keep what was said, with a `session_id`; to ingest a "
+        "longer version later adds only what is new.",
+        render=rendering_changes.ingested,
+        read_only=False,
+        long=True,
+    ),
+    ToolRow(
+        name="mira_update",
+        title="Change a memory",
+        rpc=f"{_MEMORY}/UpdateMemory",
+        advice="Use it when a memory is wrong or out of date: give its id and the fields that change.",
+        render=rendering_changes.updated,
+        read_only=False,
+        destructive=True,
+    ),
+    ToolRow(
+        name="mira_delete",
+        title="Delete a memory",
+        rpc=f"{_MEMORY}/DeleteMemory",
+        advice="Use it when your user wants a memory gone; to put it aside use mira_archive with its id.",
+        render=rendering_changes.deleted,
+        read_only=False,
+        destructive=True,
+        confirmation=Confirmation(
+            rpc=f"{_MEMORY}/GetMemory",
+            tell=rendering_changes.to_be_deleted,
+            pinned="expected_version",
+            pin=lambda answer: int(answer.memory.version),
+        ),
+    ),
+    ToolRow(
+        name="mira_archive",
+        title="Archive memories",
+        rpc=f"{_LIFECYCLE}/ArchiveMemories",
+        advice="Use it to put aside what is old, or memories by their ids. mira_unarchive undoes it.",
+        render=rendering_changes.archived,
+        read_only=False,
+        long=True,
+        remaining="archived_count",
+    ),
+    ToolRow(
+        name="mira_unarchive",
+        title="Bring archived memories back",
+        rpc=f"{_LIFECYCLE}/UnarchiveMemories",
+        advice="Use it to undo mira_archive or mira_consolidate, by the batch that they name, or by ids.",
+        render=rendering_changes.unarchived,
+        read_only=False,
+        long=True,
+    ),
+    ToolRow(
+        name="mira_clear_memory",
+        title="Delete many memories",
+        rpc=f"{_LIFECYCLE}/ClearMemories",
+        advice="Use it only when your user wants a whole room, wing or project gone; nothing undoes it.",
+        render=rendering_changes.cleared,
+        read_only=False,
+        destructive=True,
+        long=True,
+        remaining="deleted_count",
+        confirmation=Confirmation(
+            rpc=f"{_LIFECYCLE}/ClearMemories",
+            members={DRY_RUN: True},
+            tell=rendering_changes.to_be_cleared,
+            pinned="expected_count",
+            pin=lambda answer: int(answer.deleted_count),
+        ),
+    ),
+    ToolRow(
+        name="mira_consolidate",
+        title="Merge memories that say the same",
+        rpc=f"{_CONSOLIDATION}/ConsolidateMemories",
+        advice="Use it with `dry_run` when a wing holds many notes that repeat each other. mira_unarchive "
+        "undoes it.",
+        render=rendering_changes.consolidated,
+        read_only=False,
+        destructive=True,
+        long=True,
+        confirmation=Confirmation(
+            rpc=f"{_CONSOLIDATION}/ConsolidateMemories",
+            members={DRY_RUN: True},
+            tell=rendering_changes.to_be_consolidated,
+        ),
+    ),
+)
 
-def describe_tool(contract: Contract, row: ToolRow) -> Tool:
-    """Return the tool of a row as clients see it.
-
-    Raises:
-        KeyError: the contract has no such RPC.
-    """
-    rpc = contract.rpcs[row.rpc]
-    return Tool(
-        name=row.name,
-        title=row.title,
-        description=f"{row.advice}\n\n{_without_errors(rpc.comment)}",
-        input_schema=_input_schema(contract, rpc, row),
-        output_schema=_output_schema(contract, rpc),
-        annotations=row.annotations(),
-    )
-
-
-def result_field(rpc: Rpc) -> str:
-    """Return the field of the answer that is the result, as at the REST door; empty for the whole answer."""
-    return rpc.http[0].response_body if rpc.http else ""
-
-
-def _input_schema(contract: Contract, rpc: Rpc, row: ToolRow) -> Schema:
-    book = SchemaBook(contract, prefix=f"#/{_DEFINITIONS}/")
-    schema = book.message(rpc.input)
-    properties = cast("dict[str, dict[str, Json]]", schema["properties"])
-    for name, value in row.defaults.items():
-        properties[name]["default"] = value
-    return _closed(schema, book)
-
-
-def _output_schema(contract: Contract, rpc: Rpc) -> Schema:
-    book = SchemaBook(contract, prefix=f"#/{_DEFINITIONS}/")
-    name = result_field(rpc)
-    result = cast("Descriptor", rpc.output.fields_by_name[name].message_type) if name else rpc.output
-    return _closed(book.message(result), book)
-
-
-def _closed(schema: Schema, book: SchemaBook) -> Schema:
-    """Return a schema that needs nothing outside itself."""
-    definitions = cast("dict[str, Json]", book.definitions)
-    return {**schema, _DEFINITIONS: definitions} if definitions else schema
-
-
-def _without_errors(comment: str) -> str:
-    """Return a comment without its list of errors, which is for programmers."""
-    return "\n\n".join(part.partition("Errors:")[0].strip() for part in comment.split("\n\n")).strip()
+ROWS: Final[tuple[ToolRow, ...]] = (*_WRITING[:1], *_READING, *_WRITING[1:], *SOUL_ROWS)

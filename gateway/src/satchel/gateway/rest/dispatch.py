@@ -50,7 +50,7 @@ class Dispatcher:
         self, request: Request, place: Place | None, fields: dict[str, str], exchange: Exchange
     ) -> Response:
         try:
-            return await self._answer(request, place, fields, exchange)
+            return await self._answer(request, place, fields)
         except ServiceError as error:
             return error_response(error, exchange.trace_id)
         except ClientDisconnect:
@@ -59,9 +59,7 @@ class Dispatcher:
             _log.exception("http.unhandled", extra={"method": request.method})
             return error_response(InternalError(), exchange.trace_id)
 
-    async def _answer(
-        self, request: Request, place: Place | None, fields: dict[str, str], exchange: Exchange
-    ) -> Response:
+    async def _answer(self, request: Request, place: Place | None, fields: dict[str, str]) -> Response:
         if place is None:
             raise PathNotFound(request.method, request.scope["path"])
         if request.method == "OPTIONS":
@@ -71,13 +69,11 @@ class Dispatcher:
             raise VerbNotAllowed(request.method, place.allowed())
         body = await read_json(request, self._max_body_bytes) if route.rule.body else None
         message = route.request(fields, _sent_query(request), body)
-        answer = await self._caller.call(route.rpc, message, project=exchange.project)
+        answer = await self._caller.call(route.rpc, message)
         return _response(route, answer)
 
     def _observe(self, method: str, place: str, status: int, seconds: float) -> None:
-        metrics = self._caller.metrics
-        metrics.requests.labels(method, place, str(status)).inc()
-        metrics.request_seconds.labels(method, place).observe(seconds)
+        self._caller.metrics.count_request(method, place, status, seconds)
         _log.info(
             "http.request",
             extra={"method": method, "route": place, "status": status, "ms": round(seconds * 1000, 2)},

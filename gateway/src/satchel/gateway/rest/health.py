@@ -10,14 +10,11 @@ from satchel.gateway.clients import Clients
 from satchel.gateway.health import check_health
 from satchel.gateway.http.responses import json_response
 from satchel.gateway.http.routes import get_route
-from satchel.gateway.metrics import GatewayMetrics
-
-# Source: https://prometheus.io/docs/instrumenting/exposition_formats/
-_EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from satchel.runtime.metrics.scraping import exposition
 
 
-def health_routes(clients: Clients, metrics: GatewayMetrics) -> list[BaseRoute]:
-    """Return the routes of health and metrics."""
+def health_routes(clients: Clients, *, with_metrics: bool = True) -> list[BaseRoute]:
+    """Return the routes of health and, unless they are switched off, of metrics."""
 
     async def show_health(_: Request) -> Response:
         health = await check_health(clients)
@@ -26,18 +23,16 @@ def health_routes(clients: Clients, metrics: GatewayMetrics) -> list[BaseRoute]:
     async def show_live(_: Request) -> Response:
         return json_response({"status": "alive"})
 
-    async def show_metrics(_: Request) -> Response:
-        health = await check_health(clients)
-        if health.database == "pass":
-            metrics.set_counts(memories=health.memory_count, vectors=health.vector_count)
-        return Response(metrics.exposition(), media_type=_EXPOSITION_TYPE)
+    async def show_metrics(request: Request) -> Response:
+        text, media_type = await exposition(request.headers.get("accept", ""))
+        return Response(text, headers={"content-type": media_type})
 
-    return [
+    routes: list[BaseRoute] = [
         get_route("/health", show_health),
         get_route("/health/live", show_live),
         get_route("/health/ready", show_health),
-        get_route("/metrics", show_metrics),
     ]
+    return [*routes, get_route("/metrics", show_metrics)] if with_metrics else routes
 
 
 def _status(*, is_ready: bool) -> int:

@@ -1,7 +1,8 @@
 """JSON values to messages; every fault is found and named by its field, up to a bound.
 
 Beyond proto3 JSON: unknown members are refused; enums are short words; where the contract says
-``accepts_text``, a comma-separated text stands for a list and a JSON text for a free-form object.
+``accepts_text``, a text with commas stands for a list of texts, and a JSON text for a list of messages or a
+free-form object.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from google.protobuf.message import Message
 
 from satchel.gateway.transcoder import faults
 from satchel.gateway.transcoder.descriptors import is_map, rules_of
-from satchel.gateway.transcoder.free_form import FREE_FORM, parse_object
+from satchel.gateway.transcoder.free_form import FREE_FORM, parse_list, parse_object
 from satchel.gateway.transcoder.json_text import Json, check_depth
 from satchel.gateway.transcoder.scalars import bad_character, scalar_reader
 from satchel.gateway.transcoder.times import parse_duration, parse_time
@@ -170,7 +171,9 @@ def _map_setter(field: FieldDescriptor) -> _Setter:
 
 
 def _list_reader(field: FieldDescriptor) -> Callable[[Json, str, list[Violation]], list[Json]]:
-    takes_text = rules_of(field).accepts_text and field.cpp_type == FieldDescriptor.CPPTYPE_STRING
+    accepts = rules_of(field).accepts_text
+    takes_text = accepts and field.cpp_type == FieldDescriptor.CPPTYPE_STRING
+    takes_json = accepts and field.message_type is not None
     wanted = "a list, or a text with commas" if takes_text else "a list"
 
     def read(value: Json, path: str, found: list[Violation]) -> list[Json]:
@@ -178,6 +181,8 @@ def _list_reader(field: FieldDescriptor) -> Callable[[Json, str, list[Violation]
             return value
         if takes_text and isinstance(value, str):
             return [part.strip() for part in value.split(",") if part.strip()]
+        if takes_json and isinstance(value, str) and (parsed := parse_list(value)) is not None:
+            return parsed
         found.append(faults.wrong_type(path, wanted, value))
         return []
 

@@ -16,11 +16,21 @@ Filler: TypeAlias = Callable[[Any, Json, str, list[Violation]], None]
 
 def parse_object(text: str) -> dict[str, Json] | None:
     """Return the JSON object that a text holds; `None` if it holds none."""
+    value = _parse(text)
+    return value if isinstance(value, dict) else None
+
+
+def parse_list(text: str) -> list[Json] | None:
+    """Return the JSON list that a text holds; `None` if it holds none."""
+    value = _parse(text)
+    return value if isinstance(value, list) else None
+
+
+def _parse(text: str) -> Json:
     try:
-        value = loads(text)
+        return loads(text)
     except MalformedJson:
         return None
-    return value if isinstance(value, dict) else None
 
 
 def _fill_struct(message: Any, value: Json, path: str, found: list[Violation]) -> None:  # noqa: ANN401

@@ -57,7 +57,7 @@ def make_openapi(
 
     ``health`` is the schema of the health routes, which the door adds to the contract's.
     """
-    shown = SchemaBook(contract, prefix=_PREFIX)
+    shown = SchemaBook(contract, prefix=_PREFIX, style=Style.RETURNED)
     accepted = SchemaBook(contract, prefix=_PREFIX, style=Style.ACCEPTED, suffix="Input")
     paths: dict[str, Json] = {}
     for route in table:
@@ -191,7 +191,7 @@ def _failures(rpc: Rpc, *, has_body: bool) -> Iterable[HTTPStatus]:
         HTTPStatus.UNAUTHORIZED: not public,
         HTTPStatus.FORBIDDEN: True,
         HTTPStatus.NOT_FOUND: True,
-        HTTPStatus.CONFLICT: rpc.is_write,
+        HTTPStatus.CONFLICT: True,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE: has_body,
         HTTPStatus.UNPROCESSABLE_ENTITY: True,

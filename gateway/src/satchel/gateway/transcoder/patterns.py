@@ -37,6 +37,8 @@ def accepted(rules: options_pb2.FieldRules, *, is_needed: bool) -> str:
         return f"^{form}$" if is_needed else f"^(?:{form})?$"
     if rules.not_blank:
         return _NOT_BLANK if is_needed else _NOT_BLANK_OR_EMPTY
+    if rules.min_length and not is_needed:
+        return rf"^(?:[^\u0000]{{{rules.min_length},}})?$"
     return NO_NUL
 
 

@@ -1,8 +1,9 @@
 """JSON Schemas of messages, shared by OpenAPI and MCP; everything in them comes from the contract.
 
-Two styles. `Style.SHOWN` is what a reader needs: the types and limits of the contract. `Style.ACCEPTED`
+Three styles. `Style.SHOWN` is what a reader needs: the types and limits of the contract. `Style.ACCEPTED`
 is all that the codec takes, for documents that clients are generated and tested from: null for
-absent, digits for a number, commas for a list.
+absent, digits for a number, commas for a list. `Style.RETURNED` is what answers hold: every text may be empty
+there that a request may leave away.
 """
 
 import enum
@@ -12,6 +13,7 @@ from typing import TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
+from satchel.api.options.v1 import options_pb2
 from satchel.gateway.transcoder import patterns
 from satchel.gateway.transcoder.descriptors import Contract, is_map, is_required, rules_of
 from satchel.gateway.transcoder.encoding import MAX_EXACT
@@ -40,6 +42,7 @@ class Style(enum.Enum):
 
     SHOWN = "shown"
     ACCEPTED = "accepted"
+    RETURNED = "returned"
 
 
 class SchemaBook:
@@ -53,6 +56,7 @@ class SchemaBook:
         self._prefix = prefix
         self._suffix = suffix
         self._is_accepting = style is Style.ACCEPTED
+        self._is_returning = style is Style.RETURNED
         self.definitions: dict[str, Schema] = {}
 
     def reference(self, descriptor: Descriptor) -> Schema:
@@ -121,6 +125,8 @@ class SchemaBook:
             schema.update(type=list(_TEXT_TYPES), pattern=patterns.comma_list(rules))
             if rules.max_length and not patterns.form_of(rules):
                 schema["maxLength"] = rules.max_length
+        if self._is_accepting and rules.accepts_text and field.message_type is not None:
+            schema["type"] = ["array", "string"]
         return schema
 
     def _single(self, field: FieldDescriptor) -> Schema:
@@ -171,16 +177,22 @@ class SchemaBook:
         rules = rules_of(field)
         is_needed = is_required(field)
         schema: Schema = {"type": "string"}
-        if is_needed or (rules.min_length and not self._is_accepting):
+        if is_needed or (rules.min_length and not (self._is_accepting or self._is_returning)):
             schema["minLength"] = max(rules.min_length, 1)
         if rules.max_length:
             schema["maxLength"] = rules.max_length
-        pattern = (
-            patterns.accepted(rules, is_needed=is_needed) if self._is_accepting else patterns.shown(rules)
-        )
+        pattern = self._pattern(rules, is_needed=is_needed)
         if pattern:
             schema["pattern"] = pattern
         return schema
+
+    def _pattern(self, rules: options_pb2.FieldRules, *, is_needed: bool) -> str:
+        if self._is_accepting:
+            return patterns.accepted(rules, is_needed=is_needed)
+        if self._is_returning and not is_needed:
+            form = patterns.form_of(rules)
+            return f"^(?:{form})?$" if form else ""
+        return patterns.shown(rules)
 
     def _integer(self, field: FieldDescriptor) -> Schema:
         rules = rules_of(field)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import cast
 
-from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
+from google.protobuf.message import Message
 
 UNSPECIFIED = "unspecified"
 
@@ -13,6 +15,12 @@ def words_of(enum: EnumDescriptor) -> Mapping[int, str]:
     """Return the word of each number: ``decision`` for ``MEMORY_TYPE_DECISION``, zero included."""
     prefix = _prefix(enum.name)
     return {value.number: value.name.removeprefix(prefix).lower() for value in enum.values}
+
+
+def word_of(message: Message, name: str) -> str:
+    """Return the word of the enum in a field of one value."""
+    enum = cast("Descriptor", message.DESCRIPTOR).fields_by_name[name].enum_type
+    return words_of(cast("EnumDescriptor", enum))[getattr(message, name)]
 
 
 @cache

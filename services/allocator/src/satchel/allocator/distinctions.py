@@ -6,14 +6,14 @@ so doubt means distinct. Pure, and linear in the texts.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from satchel.runtime.folding import fold
 
 # A word with its accents also where they are marks of their own, and with the end of "don't".
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['\u2019][tT]\b)?")
-_LONGEST_WORD = 40
+_CONTRACTED = re.compile(r"['\u2019][tT]\b")
 _DIGITS = re.compile(r"\d+")
 
 _CALENDAR = frozenset(
@@ -63,6 +63,7 @@ treize quatorze quinze seize vingt trente quarante cinquante soixante cent cents
 premier premiere deuxieme seconde troisieme quatrieme cinquieme sixieme
 """.split()  # noqa: SIM905
 )
+_NAMED_NUMBERS = _OTHER_NUMBERS.union(_NUMBER_WORDS)
 
 
 class Marks(NamedTuple):
@@ -74,12 +75,19 @@ class Marks(NamedTuple):
 
 
 def marks_of(text: str) -> Marks:
-    """Return the marks of a text."""
-    words = list(_words(text))
+    """Return the marks of a text.
+
+    Most texts have few: sets of whole texts are compared first, and words looked at only where one is found.
+    """
+    folded = fold(text)
+    words = _WORD.findall(folded)
+    present = frozenset(words)
+    has_numbers = _DIGITS.search(folded) or not _NAMED_NUMBERS.isdisjoint(present)
+    has_negations = _CONTRACTED.search(folded) or not _NEGATIONS.isdisjoint(present)
     return Marks(
-        numbers=tuple(number for word in words if (number := _number(word))),
-        calendar=_CALENDAR.intersection(words),
-        negations=sum(word in _NEGATIONS or word.endswith(("'t", "\u2019t")) for word in words),
+        numbers=tuple(number for word in words if (number := _number(word))) if has_numbers else (),
+        calendar=_CALENDAR & present,
+        negations=sum(map(_is_negation, words)) if has_negations else 0,
     )
 
 
@@ -120,14 +128,12 @@ class Facts:
         return found
 
 
-def _words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text):
-        word = match.group()
-        yield fold(word) if len(word) <= _LONGEST_WORD else word
+def _is_negation(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith(("'t", "\u2019t"))
 
 
 def _number(word: str) -> str:
     """Return the number that a word is or holds; empty for none."""
-    if not word.isalpha() and any(map(str.isdigit, word)):
+    if not word.isalpha() and _DIGITS.search(word):
         return word
     return word if word in _OTHER_NUMBERS else _NUMBER_WORDS.get(word, "")

@@ -9,7 +9,9 @@ from satchel.allocator.results import Allocation, Explanation, Receipt, Shown
 from satchel.allocator.searching import Found, Result
 from satchel.allocator.vocabulary import (
     FORM_NUMBERS,
+    INDEX_STATE_NUMBERS,
     OUTCOME_NUMBERS,
+    PART_NUMBERS,
     STRATEGY_NUMBERS,
     TYPE_NUMBERS,
     put_time,
@@ -88,7 +90,7 @@ def receipt_message(receipt: Receipt) -> pb.Receipt:
         selected_count=receipt.selected_count,
         threshold=receipt.threshold,
         fallback_wing=receipt.fallback_wing,
-        degraded=receipt.degraded,
+        degraded=[PART_NUMBERS[part] for part in receipt.degraded],
         revision=receipt.revision,
         model_sha256=receipt.model_sha256,
         notes=receipt.notes,
@@ -125,7 +127,7 @@ def search_response(found: Found, max_content_length: int) -> pb.SearchMemoriesR
     """Encode search results, their texts cut to ``max_content_length`` code points (0: whole)."""
     return pb.SearchMemoriesResponse(
         results=[search_result(one, max_content_length) for one in found.results],
-        degraded=found.degraded,
+        degraded=[PART_NUMBERS[part] for part in found.degraded],
         revision=found.revision,
     )
 
@@ -156,7 +158,10 @@ def status_response(state: SystemState, *, version: str, uptime_s: float) -> pb.
         models=[model.name for model in state.models],
         version=version,
         uptime=uptime_s,
-        parts=[pb.PartStatus(name=one.name, healthy=one.healthy, detail=one.detail) for one in state.parts],
+        parts=[
+            pb.PartStatus(name=PART_NUMBERS[one.name], healthy=one.healthy, detail=one.detail)
+            for one in state.parts
+        ],
         model_identities=[
             model_pb2.ModelIdentity(
                 name=one.name,
@@ -173,7 +178,7 @@ def status_response(state: SystemState, *, version: str, uptime_s: float) -> pb.
     if state.index is not None:
         response.index.CopyFrom(
             pb.IndexSummary(
-                state=state.index.state,
+                state=INDEX_STATE_NUMBERS[state.index.state],
                 applied_revision=state.index.applied_revision,
                 lag=state.index.lag,
                 passage_count=state.index.passage_count,
@@ -197,6 +202,7 @@ def _put_store(response: pb.GetStatusResponse, state: SystemState) -> None:
             active_wings=counts.active_wings,
             archived_count=counts.archived_count,
             pending_embedding_count=counts.pending_embedding_count,
+            pending_enrichment_count=counts.pending_enrichment_count,
         )
     )
     response.revision = state.store.head_revision

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from satchel.allocator import metrics
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.collapse import collapsed
 from satchel.allocator.model import Scored, Vectors
@@ -17,6 +18,7 @@ from satchel.allocator.retrieving import find
 from satchel.allocator.searching import Found, SearchQuery, found, retrieval_of
 from satchel.allocator.settings import AllocatorSettings
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.metrics.measuring import measured
 
 R = TypeVar("R")
 
@@ -49,6 +51,12 @@ class Engine:
             RevisionNotReached: what answered is older than the wanted revision.
             ServiceError: the index has not reached the wanted revision.
         """
+        with measured(metrics.RECALLS, metrics.RECALL_SECONDS):
+            allocation = await self._recall(query)
+        metrics.count_recall(allocation.receipt)
+        return allocation
+
+    async def _recall(self, query: RecallQuery) -> Allocation:
         retrieved, wing = await gather(query, self._settings, self._peers)
         provenance = Provenance(retrieved.degraded, wing, retrieved.revision, retrieved.model_sha256)
 
@@ -60,6 +68,12 @@ class Engine:
 
     async def search(self, query: SearchQuery) -> Found:
         """Find memories, best first. Raises as `recall`."""
+        with measured(metrics.SEARCHES, metrics.SEARCH_SECONDS):
+            best = await self._search(query)
+        metrics.count_degraded(best.degraded)
+        return best
+
+    async def _search(self, query: SearchQuery) -> Found:
         retrieved = await find(retrieval_of(query, self._settings), self._peers)
         count = len(retrieved.loaded.located.ids) if retrieved.loaded else 0
         return await self._run(lambda: found(retrieved, query), count)

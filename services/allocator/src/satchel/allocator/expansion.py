@@ -47,13 +47,13 @@ def keywords(query: str) -> list[str]:
     return [word for word in words if word in longest]
 
 
-def variants(query: str, *, expand: bool) -> list[str]:
-    """Return the texts to embed, the cleaned query first, none twice; just that one unless ``expand``."""
+def variants(query: str, *, expand: bool, most: int = 3) -> list[str]:
+    """Return the texts to embed, none twice: the cleaned query and, with ``expand``, ``most`` others."""
     cleaned = clean(query)
     if not expand:
         return [cleaned]
     found = (cleaned, " ".join(content_words(cleaned)), " ".join(keywords(cleaned)))
-    return list(dict.fromkeys(text for text in found if text))
+    return list(dict.fromkeys(text for text in found if text))[: most + 1]
 
 
 def centroid(vectors: Vectors) -> Vectors:

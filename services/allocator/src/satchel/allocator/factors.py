@@ -5,7 +5,7 @@ plain logistic that it names, which is never zero.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -28,12 +28,17 @@ def density(fact_count: int, tokens: int, constants: FactorConstants) -> float:
     return 1.0 / (1.0 + math.exp(-constants.density_slope * (raw - constants.density_middle)))
 
 
-def age(kind: MemoryType, time_us: int | None, now_us: int | None) -> float:
+def age(
+    kind: MemoryType,
+    time_us: int | None,
+    now_us: int | None,
+    rates: Mapping[MemoryType, float] = AGE_RATES,
+) -> float:
     """Return eta in (0, 1]: exp(-lambda * days) by type. A time in the future, or none, gives 1."""
     if time_us is None or now_us is None:
         return 1.0
     days = max(now_us - time_us, 0) / (MICROSECONDS_PER_SECOND * SECONDS_PER_DAY)
-    return max(math.exp(-AGE_RATES[kind] * days), math.ulp(0.0))
+    return max(math.exp(-rates[kind] * days), math.ulp(0.0))
 
 
 class Interplay:
@@ -91,7 +96,10 @@ def steady_factors(items: Sequence[Candidate], tuning: Tuning, now_us: int | Non
         if Factor.DENSITY in off
         else np.array([density(one.fact_count, _tokens(one), tuning.factors) for one in items])
     )
-    etas = ones if Factor.AGE in off else np.array([age(one.type, one.time_us, now_us) for one in items])
+    rates = tuning.factors.age_rates
+    etas = (
+        ones if Factor.AGE in off else np.array([age(one.type, one.time_us, now_us, rates) for one in items])
+    )
     return deltas, etas
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -17,6 +17,10 @@ from satchel.allocator.settings import PREFIX, AllocatorSettings
 from satchel.api.allocator.v1 import allocator_service_pb2_grpc as rpc
 from satchel.runtime.channels import open_channel
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.interceptors.auth import authenticator_of
+from satchel.runtime.keys import KeyRing, KeySettings, load_keys
+from satchel.runtime.metrics.serving import showing_metrics
+from satchel.runtime.metrics.settings import MetricsSettings, load_metrics
 from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
@@ -66,12 +70,12 @@ async def build(
         yield Built(AllocatorServicer(engine, settings, clock, version=metadata.version("satchel")))
 
 
-def run() -> None:
-    """Serve the allocator as a process of its own until SIGTERM, as the environment says."""
-    asyncio.run(_serve(load(AllocatorSettings, PREFIX)))
+def run(environ: Mapping[str, str] | None = None) -> None:
+    """Serve the allocator as a process of its own until SIGTERM, as ``environ`` or the environment says."""
+    asyncio.run(_serve(load(AllocatorSettings, PREFIX, environ), load_keys(environ), load_metrics(environ)))
 
 
-async def _serve(settings: AllocatorSettings) -> None:
+async def _serve(settings: AllocatorSettings, keys: KeySettings, metrics: MetricsSettings) -> None:
     flush = setup_telemetry("satchel-allocator")
     try:
         async with AsyncExitStack() as stack:
@@ -82,6 +86,7 @@ async def _serve(settings: AllocatorSettings) -> None:
             built = await stack.enter_async_context(
                 build(settings, embedder_channel=embedder, index_channel=index, store_channel=store)
             )
-            await serve_forever(built, settings.listen)
+            await stack.enter_async_context(showing_metrics(metrics, KeyRing(keys)))
+            await serve_forever(built, settings.listen, authenticator=authenticator_of(KeyRing(keys)))
     finally:
         flush()

@@ -23,7 +23,7 @@ from satchel.allocator.ports import (
     WordHits,
 )
 from satchel.allocator.settings import AllocatorSettings
-from satchel.allocator.vocabulary import TYPE_NUMBERS, timestamp
+from satchel.allocator.vocabulary import INDEX_STATES, TYPE_NUMBERS, timestamp
 from satchel.api.embedder.v1 import embedder_service_pb2 as embedder_pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as embedder_rpc
 from satchel.api.index.v1 import index_service_pb2 as index_pb
@@ -35,7 +35,6 @@ from satchel.api.store.v1 import search_service_pb2_grpc as search_rpc
 from satchel.api.types.v1 import scope_pb2
 from satchel.runtime.status import from_rpc_error
 
-_STATE_PREFIX = "INDEX_STATE_"
 # So that a call that is late already fails with the deadline of the peer.
 _LEAST_TIMEOUT_S = 0.001
 _FLOAT32 = np.dtype("<f4")
@@ -111,8 +110,8 @@ class RemoteIndex:
             reply = await self._stub.GetIndexStatus(
                 index_pb.GetIndexStatusRequest(), timeout=self._status_timeout_s
             )
-        name = index_pb.IndexState.Name(reply.state).removeprefix(_STATE_PREFIX).lower()
-        return IndexState(name, reply.applied_revision, reply.lag, reply.passage_count)
+        state = INDEX_STATES[reply.state]
+        return IndexState(state, reply.applied_revision, reply.lag, reply.passage_count)
 
 
 class RemoteStore:
@@ -133,14 +132,14 @@ class RemoteStore:
 
     async def search_vectors(self, query: EmbeddedQuery, scope: Scope, *, limit: int) -> DenseHits:
         """Find the memories nearest to the first vector, exactly."""
-        request = search_pb.SearchVectorsRequest(
+        request = search_pb.SearchStoredVectorsRequest(
             vector=_packed(query.vectors[0]),
             model_sha256=query.model_sha256,
             filter=filter_of(scope),
             top_k=limit,
         )
         with _translated():
-            reply = await self._searches.SearchVectors(request, timeout=self._timeout_s)
+            reply = await self._searches.SearchStoredVectors(request, timeout=self._timeout_s)
         return DenseHits({hit.memory_id: hit.score for hit in reply.hits}, reply.revision, degraded=True)
 
     async def fetch(
@@ -184,6 +183,7 @@ class RemoteStore:
             active_wings=tuple(stats.active_wings),
             archived_count=stats.archived_count,
             pending_embedding_count=stats.pending_embedding_count,
+            pending_enrichment_count=stats.pending_enrichment_count,
         )
         return StoreState(counts, reply.head_revision, reply.database_bytes)
 

@@ -85,6 +85,7 @@ class StoreCounts:
     active_wings: tuple[str, ...] = ()
     archived_count: int = 0
     pending_embedding_count: int = 0
+    pending_enrichment_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from satchel.allocator import metrics
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Ranked, Scored, StrategyName
@@ -52,7 +53,7 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
         scope=query.scope,
         tuning=query.tuning,
         dense_depth=max(settings.dense_depth, depth),
-        lexical_depth=max(settings.lexical_depth, depth),
+        lexical_depth=max(settings.lexical_depth, depth) if settings.lexical else 0,
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
         neighbors_of_first=settings.neighbors_of_first,
@@ -82,7 +83,7 @@ def ranked_of(retrieved: Retrieved, query: RecallQuery) -> Ranked:
     """Rank what was found; what may be chosen is read when it is looked at."""
     if retrieved.loaded is None:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
-    with span("satchel.allocator.rank"):
+    with span("satchel.allocator.rank"), metrics.RANK.time():
         depth = Depth(0.0 if query.explain else reachable(query.tuning), KEPT_AT_LEAST)
         ranking = rank(
             retrieved.loaded.located, retrieved.evidence, query.tuning, collapsing=True, depth=depth
@@ -119,5 +120,8 @@ def spend(ranked: Ranked, query: RecallQuery, provenance: Provenance, counts: Bl
         explain=query.explain,
         provenance=provenance,
     )
-    with span("satchel.allocator.allocate", candidates=len(ranked.items), budget=query.budget):
+    with (
+        span("satchel.allocator.allocate", candidates=len(ranked.items), budget=query.budget),
+        metrics.ALLOCATE.time(),
+    ):
         return allocate(ranked, order, counts)

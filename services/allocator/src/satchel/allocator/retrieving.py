@@ -8,6 +8,7 @@ import asyncio
 import math
 from dataclasses import dataclass, replace
 
+from satchel.allocator import metrics
 from satchel.allocator.errors import RevisionNotReached, StoreUnreachable
 from satchel.allocator.evidence import Evidence
 from satchel.allocator.expansion import centroid, variants
@@ -25,6 +26,7 @@ _REVISION_NOT_REACHED = "ERROR_REASON_REVISION_NOT_REACHED"
 class RetrievalRequest:
     """What is looked for: how deep each search goes and how many memories are fetched.
 
+    With a ``lexical_depth`` of 0 words are searched only where meaning cannot be.
     ``fetch_limit`` are fetched, and as many more of ``fetch_most`` as it takes to reach ``least_tokens``.
     """
 
@@ -80,10 +82,7 @@ async def find(request: RetrievalRequest, peers: Peers) -> Retrieved:
         RevisionNotReached: what answered is older than the wanted revision.
         ServiceError: the index has not reached the wanted revision, or the store refuses.
     """
-    async with asyncio.TaskGroup() as group:
-        word_search = group.create_task(_by_words(request, peers))
-        meaning_search = group.create_task(_by_meaning(request, peers))
-    words, meaning = word_search.result(), meaning_search.result()
+    words, meaning = await _searched(request, peers)
     _raise_if_hopeless(words, meaning)
     revision = min(part.revision for part in (meaning.hits, words.hits) if part is not None)
     if revision < request.min_revision:
@@ -99,31 +98,47 @@ async def find(request: RetrievalRequest, peers: Peers) -> Retrieved:
     return Retrieved(
         loaded=await _load(ids, request, peers) if ids else None,
         evidence=evidence,
-        degraded=tuple(part for part in (meaning.degraded, "" if words.hits else "lexical") if part),
+        degraded=tuple(part for part in (meaning.degraded, "lexical" if words.failure else "") if part),
         revision=revision,
         model_sha256=meaning.model_sha256,
     )
 
 
+async def _searched(request: RetrievalRequest, peers: Peers) -> tuple[_ByWords, _ByMeaning]:
+    if not request.lexical_depth:
+        meaning = await _by_meaning(request, peers)
+        if meaning.hits is not None or meaning.failure is not None:
+            return _ByWords(), meaning
+        return await _by_words(replace(request, lexical_depth=request.dense_depth), peers), meaning
+    async with asyncio.TaskGroup() as group:
+        word_search = group.create_task(_by_words(request, peers))
+        meaning_search = group.create_task(_by_meaning(request, peers))
+    return word_search.result(), meaning_search.result()
+
+
 async def _by_words(request: RetrievalRequest, peers: Peers) -> _ByWords:
     try:
-        return _ByWords(
-            await peers.store.search_text(request.query, request.scope, limit=request.lexical_depth)
-        )
+        with metrics.LEXICAL.time():
+            hits = await peers.store.search_text(request.query, request.scope, limit=request.lexical_depth)
+        return _ByWords(hits)
     except ServiceError as error:
         return _ByWords(failure=error)
 
 
 async def _by_meaning(request: RetrievalRequest, peers: Peers) -> _ByMeaning:
     try:
-        embedded = await peers.embedder.embed_query(variants(request.query, expand=request.tuning.expansion))
+        tuning = request.tuning
+        texts = variants(request.query, expand=tuning.expansion, most=tuning.expansion_variants)
+        with metrics.EMBED.time():
+            embedded = await peers.embedder.embed_query(texts)
     except ServiceError:
         return _ByMeaning(degraded="embedder")
     wanted = replace(embedded, vectors=centroid(embedded.vectors)[None, :])
     try:
-        hits = await peers.index.search(
-            wanted, request.scope, limit=request.dense_depth, min_revision=request.min_revision
-        )
+        with metrics.DENSE.time():
+            hits = await peers.index.search(
+                wanted, request.scope, limit=request.dense_depth, min_revision=request.min_revision
+            )
     except ServiceError as error:
         if error.reason == _REVISION_NOT_REACHED:
             return _ByMeaning(failure=error)
@@ -163,7 +178,7 @@ async def _load(ids: list[str], request: RetrievalRequest, peers: Peers) -> Load
 
 
 async def _fetch(ids: list[str], request: RetrievalRequest, peers: Peers) -> Loaded:
-    with span("satchel.allocator.fetch", candidates=len(ids)):
+    with span("satchel.allocator.fetch", candidates=len(ids)), metrics.FETCH.time():
         try:
             return await peers.store.fetch(
                 ids,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from satchel.allocator import metrics
 from satchel.allocator.model import Candidate
 from satchel.allocator.ports import Scope
 from satchel.allocator.ranking import Depth, Place, rank
@@ -44,7 +45,7 @@ class Found:
 
 def found(retrieved: Retrieved, query: SearchQuery) -> Found:
     """Rank what was retrieved; near duplicates stay, as a search must show what is there."""
-    with span("satchel.allocator.rank"):
+    with span("satchel.allocator.rank"), metrics.RANK.time():
         return Found(_best(retrieved, query), retrieved.degraded, retrieved.revision)
 
 
@@ -56,7 +57,7 @@ def retrieval_of(query: SearchQuery, settings: AllocatorSettings) -> RetrievalRe
         scope=query.scope,
         tuning=query.tuning,
         dense_depth=max(settings.dense_depth, limit),
-        lexical_depth=max(settings.lexical_depth, limit),
+        lexical_depth=max(settings.lexical_depth, limit) if settings.lexical else 0,
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
         neighbors_of_first=settings.neighbors_of_first,

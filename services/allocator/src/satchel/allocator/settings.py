@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.allocator.model import Fusion, StrategyName, ThresholdMethod
+from satchel.allocator.model import Fusion, MemoryType, StrategyName, ThresholdMethod
 from satchel.allocator.tuning import FactorConstants, FormWorth, Tuning
 from satchel.runtime.settings import setting
 
@@ -29,6 +29,10 @@ class AllocatorSettings:
         StrategyName.KNAPSACK, "Strategy of a recall that names none."
     )  # a declaration
     dense_depth: int = setting(100, "Memories asked of the index.", minimum=1, maximum=1000)
+    lexical: bool = setting(
+        True,  # noqa: FBT003  # a default
+        "Whether words are searched too; without, they are only where the embedder does not answer.",
+    )
     lexical_depth: int = setting(100, "Memories asked of the search by words.", minimum=1, maximum=1000)
     max_candidates: int = setting(
         60, "Memories fetched for a small budget, neighbours not counted.", minimum=1, maximum=1000
@@ -68,6 +72,9 @@ class AllocatorSettings:
         0.05, "What a query word that is a tag adds, in units of cosine.", minimum=0, maximum=1
     )
     expansion: bool = setting(False, "Whether the mean of the query's variants is searched.")  # noqa: FBT003
+    expansion_variants: int = setting(
+        3, "Variants beside the query itself, at most; there are two different ones.", minimum=1, maximum=10
+    )
     previous_share: float = setting(
         0.4, "Share of the distance to a better previous memory of its session.", minimum=0, maximum=1
     )
@@ -87,6 +94,13 @@ class AllocatorSettings:
     session_bonus: float = setting(1.2, "Factor of a memory near in time to a chosen one.", minimum=1)
     session_window_s: float = setting(7200.0, "Seconds that count as near in time.", minimum=0)
     causal_rate: float = setting(0.15, "Rate alpha of the causal factor.", minimum=0, maximum=100)
+    decay_decision: float = setting(0.001, "Rate per day at which decisions age.", minimum=0, maximum=100)
+    decay_fact: float = setting(0.005, "Rate per day at which facts age.", minimum=0, maximum=100)
+    decay_preference: float = setting(0.01, "Rate per day at which preferences age.", minimum=0, maximum=100)
+    decay_session_note: float = setting(
+        0.1, "Rate per day at which session notes age.", minimum=0, maximum=100
+    )
+    decay_debug_log: float = setting(0.5, "Rate per day at which debug logs age.", minimum=0, maximum=100)
     excerpt_worth: float = setting(0.8, "Worth of an excerpt, the whole text being 1.", minimum=0, maximum=1)
     fingerprint_worth: float = setting(0.35, "Worth of a fingerprint.", minimum=0, maximum=1)
     header_worth: float = setting(0.05, "Worth of a header.", minimum=0, maximum=1)
@@ -103,6 +117,14 @@ class AllocatorSettings:
     workers: int = setting(2, "Threads for large rankings and allocations.", minimum=1, maximum=64)
     worker_queue: int = setting(64, "Large allocations that may wait; beyond, calls are refused.", minimum=0)
 
+    def __post_init__(self) -> None:
+        """Refuse bounds that exclude each other."""
+        if self.threshold_floor > self.threshold_ceiling:
+            raise ValueError(
+                f"threshold_floor ({self.threshold_floor:g}) is greater than threshold_ceiling "
+                f"({self.threshold_ceiling:g}). Lower the one or raise the other."
+            )
+
     @property
     def tuning(self) -> Tuning:
         """The constants of the pure pipeline."""
@@ -112,6 +134,7 @@ class AllocatorSettings:
             lexical_weight=self.lexical_weight,
             tag_bonus=self.tag_bonus,
             expansion=self.expansion,
+            expansion_variants=self.expansion_variants,
             previous_share=self.previous_share,
             next_share=self.next_share,
             duplicate_similarity=self.duplicate_similarity,
@@ -124,6 +147,7 @@ class AllocatorSettings:
                 session_bonus=self.session_bonus,
                 session_window_s=self.session_window_s,
                 causal_rate=self.causal_rate,
+                age_rates={kind: getattr(self, f"decay_{kind.value}") for kind in MemoryType},
             ),
             worth=FormWorth(
                 excerpt=self.excerpt_worth,

@@ -4,6 +4,7 @@ Defaults named here are what measured best (see docs/recall.md) or what the desc
 Context Budget Allocation publishes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from satchel.allocator.model import Factor, Form, Fusion, MemoryType, ThresholdMethod
@@ -23,13 +24,17 @@ LONGEST_FIRST = (Form.VERBATIM, Form.EXCERPT, Form.FINGERPRINT, Form.HEADER)
 
 @dataclass(frozen=True, slots=True)
 class FactorConstants:
-    """Constants of the six factors. Source: the published description of Context Budget Allocation."""
+    """Constants of the six factors; ``age_rates`` are per day.
+
+    Source: the published description of Context Budget Allocation.
+    """
 
     density_slope: float = 2.0
     density_middle: float = 0.3
     session_bonus: float = 1.2
     session_window_s: float = 7200.0
     causal_rate: float = 0.15
+    age_rates: Mapping[MemoryType, float] = field(default_factory=lambda: AGE_RATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class Tuning:
     lexical_weight: float = 1.0
     tag_bonus: float = 0.05
     expansion: bool = False
+    expansion_variants: int = 3
     neighbors: bool = True
     previous_share: float = 0.4
     next_share: float = 0.3

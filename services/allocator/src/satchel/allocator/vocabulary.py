@@ -13,6 +13,7 @@ from satchel.allocator.model import (
     ThresholdMethod,
 )
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.types.v1 import memory_pb2
 
 TYPES = {
@@ -61,6 +62,19 @@ OUTCOME_NUMBERS = {
     Outcome.UNAFFORDABLE: pb.OUTCOME_UNAFFORDABLE,
     Outcome.NO_GAIN: pb.OUTCOME_NO_GAIN,
 }
+PART_NUMBERS = {
+    "embedder": pb.PART_EMBEDDER,
+    "index": pb.PART_INDEX,
+    "store": pb.PART_STORE,
+    "lexical": pb.PART_LEXICAL,
+}
+INDEX_STATES = {
+    index_pb.INDEX_STATE_LOADING: "loading",
+    index_pb.INDEX_STATE_REBUILDING: "rebuilding",
+    index_pb.INDEX_STATE_READY: "ready",
+    index_pb.INDEX_STATE_DISCONNECTED: "disconnected",
+}
+INDEX_STATE_NUMBERS = {state: number for number, state in INDEX_STATES.items()}
 
 
 def timestamp(time_us: int | None) -> Timestamp | None:

@@ -43,12 +43,15 @@ class Pending:
         return taken
 
 
-def take_batch(waiting: Iterable[Pending], budget_tokens: int) -> list[list[int]]:
+def take_batch(
+    waiting: Iterable[Pending], budget_tokens: int, most_rows: int | None = None
+) -> list[list[int]]:
     """Remove the rows of the next batch from the requests that wait, and return them by request.
 
     The longest row of the first request sets the length. Rows of the same request fill the batch, then
     those of the others in order, as long as rows times length stays within the budget and no row is
-    padded by more than 8 tokens or a quarter. A single row may exceed the budget. The answer has one list
+    padded by more than 8 tokens or a quarter, and ``most_rows`` are not exceeded. A single row may exceed
+    the budget. The answer has one list
     for each request looked at, possibly empty; a batch that is full looks at no more.
     """
     taken: list[list[int]] = []
@@ -58,6 +61,7 @@ def take_batch(waiting: Iterable[Pending], budget_tokens: int) -> list[list[int]
             longest = pending.longest
             shortest = longest - max(_FREE_PADDING_TOKENS, longest // _PADDING_SHARE)
             room = max(1, budget_tokens // max(longest, 1))
+            room = room if most_rows is None else min(room, most_rows)
         rows = pending.take(shortest, longest, room)
         taken.append(rows)
         room -= len(rows)

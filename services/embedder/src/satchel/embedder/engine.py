@@ -1,12 +1,16 @@
 """Texts to vectors: cache, tokenise, two lanes of batches, and the vectors back in the order of the texts."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 
+from satchel.embedder import metrics
 from satchel.embedder.cache import VectorCache
+from satchel.embedder.errors import QueueFull
 from satchel.embedder.gate import Gate
 from satchel.embedder.lane import Lane
 from satchel.embedder.model import (
@@ -23,10 +27,15 @@ from satchel.embedder.ports import Session, Tokenizer
 from satchel.embedder.reading import read, whole_text_spans
 from satchel.embedder.settings import EmbedderSettings
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.metrics.measuring import measured
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 from satchel.runtime.telemetry import span
 
 # Reading fewer code points than this takes less time (some 0.3 ms) than it is worth to change threads for.
 _READ_AT_ONCE_CODE_POINTS = 2_000
+
+# By whether it is for queries.
+_LANES = {True: "queries", False: "passages"}
 
 
 class Engine:
@@ -55,6 +64,7 @@ class Engine:
             is_query: Lane(
                 session,
                 budget_tokens=settings.batch_tokens,
+                most_rows=settings.batch_texts,
                 pad_id=tokenizer.pad_id,
                 dimension=identity.dimension,
                 clock=clock,
@@ -63,12 +73,23 @@ class Engine:
         }
         self._gates: dict[bool, Gate] = {
             is_query: Gate(
-                f"embedder.{'queries' if is_query else 'passages'}",
+                f"embedder.{_LANES[is_query]}",
                 max_texts=settings.queue_texts,
                 max_code_points=settings.queue_code_points,
             )
             for is_query in (True, False)
         }
+        for is_query, lane in _LANES.items():
+            watch_queue(
+                self,
+                f"embedder.{lane}",
+                limit=settings.queue_texts,
+                depth=partial(Engine.waiting_texts, is_query=is_query),
+            )
+
+    def waiting_texts(self, *, is_query: bool) -> int:
+        """Return how many texts are in the lane of queries, or in the other."""
+        return self._gates[is_query].texts
 
     async def run(self) -> None:
         """Serve both lanes until cancelled."""
@@ -89,10 +110,17 @@ class Engine:
             QueueFull: too much waits.
             ShuttingDown: the engine is stopping.
         """
-        if role is not Role.QUERY or split:
-            return await self._embed_fresh(texts, role, priority, split=split)
+        metrics.TEXTS.labels(role.value).inc(len(texts))
+        with measured(None, metrics.EMBED_SECONDS):
+            if role is not Role.QUERY or split:
+                return await self._embed_fresh(texts, role, priority, split=split)
+            return await self._embed_queries(texts, role, priority)
+
+    async def _embed_queries(self, texts: Sequence[str], role: Role, priority: Priority) -> Embeddings:
         known = {index: hit for index, text in enumerate(texts) if (hit := self._cache.get(role, text))}
         missing = [index for index in range(len(texts)) if index not in known]
+        metrics.HITS.inc(len(known))
+        metrics.MISSES.inc(len(missing))
         fresh = await self._embed_fresh([texts[index] for index in missing], role, priority, split=False)
         for row, index in enumerate(missing):
             known[index] = (fresh.vectors[row].copy(), fresh.spans[row].token_count)
@@ -113,13 +141,23 @@ class Engine:
             return Embeddings(np.empty((0, self.identity.dimension), np.float32), (), 0.0, 0.0, 0)
         is_query = priority is Priority.QUERY
         code_points = sum(map(len, texts))
-        with self._gates[is_query].hold(len(texts), code_points):
+        with self._inside(len(texts), code_points, is_query=is_query):
             reading = await self._read(texts, role, code_points)
             with span("satchel.embedder.infer", texts=len(texts), rows=len(reading.rows)) as current:
                 job = await self._lanes[is_query].embed(reading.rows, bulk=priority is Priority.BULK)
                 current.set(queue_ms=job.queue_s * 1e3, inference_ms=job.inference_s * 1e3)
+            metrics.QUEUE_SECONDS.labels(_LANES[is_query]).observe(job.queue_s)
         vectors, spans = (job.vectors, reading.spans) if split else _whole(texts, reading, job.vectors)
         return Embeddings(vectors, spans, job.queue_s, job.inference_s, 0)
+
+    @contextmanager
+    def _inside(self, texts: int, code_points: int, *, is_query: bool) -> Iterator[None]:
+        try:
+            with self._gates[is_query].hold(texts, code_points):
+                yield
+        except QueueFull:
+            count_rejection(f"embedder.{_LANES[is_query]}")
+            raise
 
     async def _read(self, texts: Sequence[str], role: Role, code_points: int) -> Reading:
         max_tokens, overlap = self.identity.max_tokens, self._overlap

@@ -13,8 +13,9 @@ from itertools import chain, islice
 
 import numpy as np
 
+from satchel.embedder import metrics
 from satchel.embedder.batching import Pending, pad, take_batch
-from satchel.embedder.model import TokenIds, Vectors
+from satchel.embedder.model import Batch, TokenIds, Vectors
 from satchel.embedder.ports import Session
 from satchel.runtime.errors import ShuttingDown
 
@@ -67,10 +68,18 @@ class Lane:
     """Ordinary and bulk jobs, served in turn by one loop."""
 
     def __init__(
-        self, session: Session, *, budget_tokens: int, pad_id: int, dimension: int, clock: Callable[[], float]
+        self,
+        session: Session,
+        *,
+        budget_tokens: int,
+        pad_id: int,
+        dimension: int,
+        clock: Callable[[], float],
+        most_rows: int | None = None,
     ) -> None:
         self._session = session
         self._budget_tokens = budget_tokens
+        self._most_rows = most_rows
         self._pad_id = pad_id
         self._dimension = dimension
         self._clock = clock
@@ -131,7 +140,7 @@ class Lane:
         first, second = self._queues[self._bulk_turn], self._queues[not self._bulk_turn]
         self._bulk_turn = not self._bulk_turn
         jobs = list(islice(chain(first, second), _LOOK_AHEAD))
-        taken = take_batch((job.pending for job in jobs), self._budget_tokens)
+        taken = take_batch((job.pending for job in jobs), self._budget_tokens, self._most_rows)
         parts = [(job, rows) for job, rows in zip(jobs, taken, strict=False) if rows]
         for job, _ in parts:
             if not job.pending:
@@ -156,6 +165,7 @@ class Lane:
             self._fail(parts, error)
             return
         elapsed_s = self._clock() - began_s
+        _measure(batch, elapsed_s)
         offset = 0
         for job, rows in parts:
             job.deliver(rows, vectors[offset : offset + len(rows)], elapsed_s)
@@ -169,3 +179,9 @@ class Lane:
     def _forget(self, job: Job) -> None:
         for queue in self._queues:
             queue.pop(job, None)
+
+
+def _measure(batch: Batch, elapsed_s: float) -> None:
+    metrics.BATCH_ROWS.observe(len(batch.ids))
+    metrics.BATCH_TOKENS.observe(batch.ids.size)
+    metrics.INFERENCE_SECONDS.observe(elapsed_s)

@@ -1,7 +1,7 @@
 """The embedder's composition root: the only place that knows which tokenizer and model run."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,12 +13,17 @@ from satchel.embedder.adapters.onnx import OnnxSession
 from satchel.embedder.adapters.packaged import packaged_model
 from satchel.embedder.adapters.source import ModelSource
 from satchel.embedder.engine import Engine
+from satchel.embedder.errors import ModelMissing
 from satchel.embedder.model import ModelIdentity
 from satchel.embedder.ports import Session, Tokenizer
 from satchel.embedder.servicer import EmbedderServicer
 from satchel.embedder.settings import PREFIX, EmbedderSettings
 from satchel.runtime.background import running
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.interceptors.auth import authenticator_of
+from satchel.runtime.keys import KeyRing, KeySettings, load_keys
+from satchel.runtime.metrics.serving import showing_metrics
+from satchel.runtime.metrics.settings import MetricsSettings, load_metrics
 from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
@@ -65,16 +70,16 @@ async def build(settings: EmbedderSettings, *, model: Model | None = None) -> As
         yield Built(engine)
 
 
-def run() -> None:
-    """Serve the embedder as a process of its own until SIGTERM, as the environment says."""
-    asyncio.run(_serve(load(EmbedderSettings, PREFIX)))
+def run(environ: Mapping[str, str] | None = None) -> None:
+    """Serve the embedder as a process of its own until SIGTERM, as ``environ`` or the environment says."""
+    asyncio.run(_serve(load(EmbedderSettings, PREFIX, environ), load_keys(environ), load_metrics(environ)))
 
 
-async def _serve(settings: EmbedderSettings) -> None:
+async def _serve(settings: EmbedderSettings, keys: KeySettings, metrics: MetricsSettings) -> None:
     flush = setup_telemetry("satchel-embedder")
     try:
-        async with build(settings) as built:
-            await serve_forever(built, settings.listen)
+        async with build(settings) as built, showing_metrics(metrics, KeyRing(keys)):
+            await serve_forever(built, settings.listen, authenticator=authenticator_of(KeyRing(keys)))
     finally:
         flush()
 
@@ -91,7 +96,21 @@ async def _opened(settings: EmbedderSettings) -> AsyncIterator[Model]:
         source.name, source.revision, source.sha256, session.dimension, source.max_tokens
     )
     async with aclosing(session):
+        _require_expected(identity, settings)
         yield Model(identity, tokenizer, session)
+
+
+def _require_expected(identity: ModelIdentity, settings: EmbedderSettings) -> None:
+    """Refuse another model than the settings expect: its vectors would not match those that are stored."""
+    if not identity.sha256.startswith(settings.model_sha256.lower()):
+        cause = f"Its SHA-256 is {identity.sha256}, and not the one that SATCHEL_EMBEDDER_MODEL_SHA256 names."
+    elif settings.dimension not in (None, identity.dimension):
+        cause = f"Its vectors have length {identity.dimension}, and not {settings.dimension}."
+    else:
+        return
+    raise ModelMissing(
+        model=identity.name, cause=cause, remedy="Name the model that is there, or install it."
+    )
 
 
 def _source(settings: EmbedderSettings) -> ModelSource:

@@ -18,6 +18,12 @@ class EmbedderSettings:
         None, "Folder of another model: model.onnx, tokenizer.json. Empty: the packaged all-MiniLM-L6-v2."
     )
     model_name: str = setting("", "Name of the model in the folder. Empty: the folder's name.")
+    model_sha256: str = setting(
+        "", "First digits, 8 or more, of the SHA-256 that the model must have. Empty: any, if it is whole."
+    )
+    dimension: int | None = setting(
+        None, "Length that the model's vectors must have. Empty: any.", minimum=1, maximum=65536
+    )
     pooling: Pooling | None = setting(  # the same
         None, "Pooling of the model in the folder: mean or cls. Empty: as 1_Pooling/config.json says."
     )
@@ -36,6 +42,9 @@ class EmbedderSettings:
     threads: int = setting(2, "Threads that one inference uses.", minimum=1, maximum=256)
     batch_tokens: int = setting(
         768, "Padded tokens of one batch; more does not compute faster.", minimum=16, maximum=65536
+    )
+    batch_texts: int | None = setting(
+        None, "Texts of one batch, at most. Empty: as many as its tokens allow.", minimum=1, maximum=65536
     )
     overlap_tokens: int = setting(
         32, "Tokens that neighbouring passages of a long text share, about.", minimum=0, maximum=4096

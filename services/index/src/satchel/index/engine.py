@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from satchel.index import metrics
 from satchel.index.board import Board, Status
 from satchel.index.contents import count_contents
 from satchel.index.errors import (
@@ -21,6 +22,7 @@ from satchel.index.writing import Writer
 from satchel.runtime.deadlines import remaining_s
 from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.metrics.measuring import measured
 from satchel.runtime.telemetry import span
 
 _UNREACHABLE = frozenset(
@@ -90,7 +92,9 @@ class Engine:
     async def _from_view(self, view: IndexView, query: Query, *, degraded: bool) -> Answer:
         if view.model is not None:
             _check_query(query, view.model)
-        hits = await self._searches.run(search_view, view, query, self.method)
+        with measured(None, metrics.SEARCH_SECONDS):
+            hits = await self._searches.run(search_view, view, query, self.method)
+        (metrics.FROM_SNAPSHOT if degraded else metrics.FROM_INDEX).inc()
         return Answer(hits, view.revision, degraded, view.model)
 
     async def _from_store(self, query: Query) -> Answer:
@@ -103,6 +107,7 @@ class Engine:
             return await self._without_store(query, exc)
         if answer.applied_revision < query.min_revision:
             raise RevisionUnknown(wanted=query.min_revision, newest=answer.applied_revision)
+        metrics.FROM_STORE.inc()
         return answer
 
     async def _without_store(self, query: Query, cause: ServiceError) -> Answer:

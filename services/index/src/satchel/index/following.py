@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import time
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from satchel.index import metrics
 from satchel.index.board import Board
 from satchel.index.model import FeedBatch
 from satchel.index.ports import ChangeFeed
@@ -43,6 +45,7 @@ class Follower:
         self._tuning = tuning
         self._target: int | None = None
         self._rebuild_wanted = asyncio.Event()
+        self._began = 0.0
 
     async def follow(self) -> None:
         """Load the snapshot, then follow the feed until cancelled, reconnecting as often as needed."""
@@ -66,8 +69,10 @@ class Follower:
         """Rebuild the index aside whenever `ask_for_rebuild` was called, until cancelled."""
         while True:
             await self._rebuild_wanted.wait()
+            began = time.perf_counter()
             try:
                 await self._rebuild_aside()
+                self._note_rebuilt(began)
             except ServiceError as exc:
                 self._board.rebuild_reason = f"{ASKED_FOR} It failed: {exc.message}"
                 log.warning("index.rebuild.failed", extra={"reason": exc.reason})
@@ -77,6 +82,7 @@ class Follower:
     def ask_for_rebuild(self) -> int:
         """Begin a rebuild, or join the one that runs; return the revision that it aims at."""
         if self._board.rebuild_progress is None:
+            metrics.REBUILDS.inc()
             self._board.rebuild_reason = ASKED_FOR
             self._board.rebuild_progress = 0.0
             self._rebuild_wanted.set()
@@ -101,10 +107,12 @@ class Follower:
 
     def _begin_rebuild(self, reason: str) -> None:
         log.info("index.rebuild.begun", extra={"reason": reason})
+        metrics.REBUILDS.inc()
         self._board.is_current = False
         self._board.rebuild_reason = reason
         self._board.rebuild_progress = 0.0
         self._target = None
+        self._began = time.perf_counter()
 
     def _reason_to_rebuild(self, batch: FeedBatch) -> str:
         view = self._board.view
@@ -134,10 +142,17 @@ class Follower:
             return
         if view.revision >= self._target:
             self._board.is_current = True
+            if self._began:
+                self._note_rebuilt(self._began)
+                self._began = 0.0
             if not self._rebuild_wanted.is_set():
                 self._board.rebuild_progress = None
         elif self._board.rebuild_progress is not None:
             self._board.rebuild_progress = view.revision / self._target
+
+    def _note_rebuilt(self, began: float) -> None:
+        segments = (segment for one in self._board.view.projects.values() for segment in one)
+        self._writer.note("rebuild", passages=sum(one.view.live for one in segments), began=began)
 
     async def _rebuild_aside(self) -> None:
         """Read the whole store into a new catalog, then swap; the old one follows and answers meanwhile."""

@@ -1,7 +1,7 @@
 """The index's composition root: the only place that knows which library, store and files are used."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -10,19 +10,26 @@ import grpc
 from satchel.api.index.v1 import index_service_pb2_grpc as rpc
 from satchel.index.adapters.faiss import FaissLibrary
 from satchel.index.adapters.files import SnapshotFolder
-from satchel.index.adapters.store_feed import StoreFeed, StoreSearch
+from satchel.index.adapters.store_feed import StoreEvents, StoreFeed, StoreSearch
 from satchel.index.board import Board
 from satchel.index.catalog import Catalog
 from satchel.index.engine import Engine, Waits
 from satchel.index.following import Follower, FollowTuning
+from satchel.index.gauges import show_state
+from satchel.index.metrics import GAUGES, MeasuredEffort
 from satchel.index.planning import Tuning
-from satchel.index.ports import ChangeFeed, ExactSearch, VectorLibrary
+from satchel.index.ports import ChangeFeed, ExactSearch, Maintenance, VectorLibrary
 from satchel.index.searching import Method
 from satchel.index.servicer import IndexServicer
 from satchel.index.settings import PREFIX, IndexSettings
 from satchel.index.writing import Writer
 from satchel.runtime.channels import open_channel
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.interceptors.auth import authenticator_of
+from satchel.runtime.keys import KeyRing, KeySettings, load_keys
+from satchel.runtime.metrics.scraping import read_at_scrape
+from satchel.runtime.metrics.serving import showing_metrics
+from satchel.runtime.metrics.settings import MetricsSettings, load_metrics
 from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
@@ -51,13 +58,16 @@ async def build(
     feed: ChangeFeed | None = None,
     exact: ExactSearch | None = None,
     library: VectorLibrary | None = None,
+    maintenance: Maintenance | None = None,
 ) -> AsyncIterator[Built]:
     """Start following the store and yield the index; what is given is used and left open.
 
     The snapshot is loaded in the background: meanwhile the store answers. On leaving, the follower ends,
     a running build is given up, and a snapshot is written.
     """
-    library = library or FaissLibrary(links=settings.links, ef_construction=settings.ef_construction)
+    library = library or FaissLibrary(
+        links=settings.links, ef_construction=settings.ef_construction, level_factor=settings.level_factor
+    )
     async with AsyncExitStack() as stack:
         searches = await stack.enter_async_context(
             BoundedExecutor(settings.search_threads, settings.search_queue, "index-search")
@@ -75,6 +85,7 @@ async def build(
             snapshots=SnapshotFolder(settings.folder, library) if settings.folder else None,
             snapshot_every=settings.snapshot_every,
             quiet_s=settings.quiet_s,
+            maintenance=maintenance or StoreEvents(store_channel),
         )
         follower = None
         if settings.follow:
@@ -87,26 +98,28 @@ async def build(
             follower,
             exact=exact or StoreSearch(store_channel),
             searches=searches,
-            method=Method(library, Tuning()),
+            method=Method(library, Tuning(), MeasuredEffort()),
             waits=Waits(revision_s=settings.revision_wait_s),
         )
         await stack.enter_async_context(_running(writer, follower))
+        stack.enter_context(read_at_scrape("index", GAUGES, lambda: show_state(engine)))
         yield Built(engine, writer, board)
 
 
-def run() -> None:
-    """Serve the index as a process of its own until SIGTERM, as the environment says."""
-    asyncio.run(_serve(load(IndexSettings, PREFIX)))
+def run(environ: Mapping[str, str] | None = None) -> None:
+    """Serve the index as a process of its own until SIGTERM, as ``environ`` or the environment says."""
+    asyncio.run(_serve(load(IndexSettings, PREFIX, environ), load_keys(environ), load_metrics(environ)))
 
 
-async def _serve(settings: IndexSettings) -> None:
+async def _serve(settings: IndexSettings, keys: KeySettings, metrics: MetricsSettings) -> None:
     flush = setup_telemetry("satchel-index")
     try:
         async with (
-            open_channel(settings.store, api_key=settings.api_key or None) as channel,
+            open_channel(settings.store, api_key=keys.for_peers(settings.api_key)) as channel,
             build(settings, store_channel=channel) as built,
+            showing_metrics(metrics, KeyRing(keys)),
         ):
-            await serve_forever(built, settings.listen)
+            await serve_forever(built, settings.listen, authenticator=authenticator_of(KeyRing(keys)))
     finally:
         flush()
 
@@ -130,7 +143,7 @@ async def _running(writer: Writer, follower: Follower | None) -> AsyncIterator[N
     if follower is None:
         await writer.load_without_feed()
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(writer.maintain())]
+        tasks = [group.create_task(writer.maintain()), group.create_task(writer.tell())]
         if follower is not None:
             tasks += [group.create_task(follower.follow()), group.create_task(follower.serve_rebuilds())]
         try:

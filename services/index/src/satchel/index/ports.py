@@ -68,3 +68,21 @@ class SnapshotStore(Protocol):
             SnapshotUnusable: it is damaged, of another format, or unreadable.
         """
         ...
+
+
+class Maintenance(Protocol):
+    """Is told what was done to keep the index in order."""
+
+    async def note(self, action: str, *, passages: int, seconds: float, revision: int) -> None:
+        """Take note of what is done: a ``graph`` was built, or a ``rebuild`` is over. Never fails."""
+        ...
+
+
+class Effort:
+    """Is told what searches take, on whichever thread; this one listens to nothing."""
+
+    def note_walk(self, breadth: int) -> None:
+        """Take note of the breadth of a walk of a graph that found enough."""
+
+    def note_compared(self, rows: int) -> None:
+        """Take note of how many passages an exact comparison looked at."""

@@ -1,14 +1,14 @@
 """Finds the memories nearest to a query in a view of the index. Blocks: run it on a worker thread."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from satchel.index.graph import Graph, Scored
 from satchel.index.model import Filter, FloatVector, Hit, Model, Query
 from satchel.index.planning import Tuning, first_breadth, is_exact_cheaper, next_breadth
-from satchel.index.ports import VectorLibrary
+from satchel.index.ports import Effort, VectorLibrary
 from satchel.index.segment import SegmentView, Selection
 from satchel.index.vocabulary import Vocabulary
 
@@ -50,10 +50,11 @@ class IndexView:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """With what, and how, vectors are compared."""
+    """With what, and how, vectors are compared, and who is told what it took."""
 
     library: VectorLibrary
     tuning: Tuning
+    effort: Effort = field(default_factory=Effort)
 
 
 Found = tuple[float, str, int]
@@ -127,6 +128,7 @@ def nearest(
 ) -> Scored:
     """Return the ``wanted`` nearest passages of a segment, or fewer if no more pass the filter."""
     if selection.packed is not None:
+        method.effort.note_compared(len(selection.rows))
         scores, found = method.library.exact(selection.packed, None, query, wanted)
         return scores, selection.rows[found]
     parts = list(_parts(view, selection, query, wanted, method))
@@ -143,34 +145,35 @@ def _parts(
 ) -> Iterator[Scored]:
     """Search the graph's rows and the rows behind it, each with row numbers of the segment."""
     if view.base is not None and selection.base_count:
-        yield _walk(
-            view.base, view.breadth, selection, query, wanted=wanted, tuning=method.tuning
-        ) or method.library.exact(
-            view.base.vectors(),
-            None if selection.base_count == view.base_count else selection.rows[: selection.base_count],
-            query,
-            wanted,
-        )
+        found = _walk(view.base, view.breadth, selection, query, wanted=wanted, method=method)
+        if found is None:
+            method.effort.note_compared(selection.base_count)
+            has_all = selection.base_count == view.base_count
+            rows = None if has_all else selection.rows[: selection.base_count]
+            found = method.library.exact(view.base.vectors(), rows, query, wanted)
+        yield found
     behind = len(selection.rows) - selection.base_count
     if behind:
+        method.effort.note_compared(behind)
         rows = None if behind == len(view.tail) else selection.rows[selection.base_count :] - view.base_count
-        scores, found = method.library.exact(view.tail, rows, query, wanted)
-        yield scores, found + view.base_count
+        scores, places = method.library.exact(view.tail, rows, query, wanted)
+        yield scores, places + view.base_count
 
 
 def _walk(
-    graph: Graph, measured: int, selection: Selection, query: FloatVector, *, wanted: int, tuning: Tuning
+    graph: Graph, measured: int, selection: Selection, query: FloatVector, *, wanted: int, method: Method
 ) -> Scored | None:
     """Walk the graph until enough allowed rows are among the nearest; `None`: exact search is cheaper."""
     allowed = selection.base_count
     wanted = min(wanted, allowed)
     breadth = first_breadth(measured=measured, wanted=wanted, allowed=allowed, total=graph.count)
-    while not is_exact_cheaper(tuning, breadth=breadth, allowed=allowed):
+    while not is_exact_cheaper(method.tuning, breadth=breadth, allowed=allowed):
         scores, rows = graph.search(query, breadth)
         if not selection.everything:
             passing = selection.mask[rows]
             scores, rows = scores[passing], rows[passing]
         if len(rows) >= wanted:
+            method.effort.note_walk(breadth)
             return scores[:wanted], rows[:wanted]
         breadth = next_breadth(breadth, wanted=wanted, kept=len(rows))
     return None

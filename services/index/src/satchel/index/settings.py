@@ -23,6 +23,12 @@ class IndexSettings:
         "Whether the store's change feed is followed; without it, changes are pushed.",
     )
     links: int = setting(32, "Neighbours of a node of a graph (M of HNSW).", minimum=4, maximum=256)
+    level_factor: float | None = setting(
+        None,
+        "Factor of the levels of a graph (mL of HNSW). Empty: 1 / ln(links), as published.",
+        minimum=0.05,
+        maximum=1.0,
+    )
     ef_construction: int = setting(
         200, "Breadth of the walk that places a node (efConstruction of HNSW).", minimum=8, maximum=2000
     )

@@ -6,21 +6,35 @@ Changes run one after another on one thread; graphs and snapshots on another. Se
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from satchel.index import metrics
 from satchel.index.board import Board
 from satchel.index.catalog import Catalog, Job
 from satchel.index.errors import SnapshotUnusable
 from satchel.index.graph import MeasuredGraph
 from satchel.index.model import Change, FeedBatch, Model
-from satchel.index.ports import SnapshotStore, VectorLibrary
+from satchel.index.ports import Maintenance, SnapshotStore, VectorLibrary
 from satchel.index.searching import IndexView
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.metrics.measuring import measured
 from satchel.runtime.telemetry import span
 
 log = logging.getLogger(__name__)
+
+_MOST_TO_TELL = 16
+
+
+class _Done(NamedTuple):
+    """A maintenance to be told of."""
+
+    action: str
+    passages: int
+    seconds: float
+    revision: int
 
 
 class Publication(Protocol):
@@ -46,6 +60,7 @@ class Writer:
         snapshots: SnapshotStore | None,
         snapshot_every: int,
         quiet_s: float,
+        maintenance: Maintenance | None = None,
     ) -> None:
         self._board = board
         self._library = library
@@ -56,6 +71,8 @@ class Writer:
         self._snapshots = snapshots
         self._snapshot_every = snapshot_every
         self._quiet_s = quiet_s
+        self._maintenance = maintenance
+        self._to_tell: asyncio.Queue[_Done] = asyncio.Queue(_MOST_TO_TELL)
         self._is_unsettled = False
         self._catalog = Catalog(crossover=crossover)
         self._changed = asyncio.Event()
@@ -99,6 +116,7 @@ class Writer:
 
         with span("satchel.index.apply", changes=len(changes), revision=revision):
             await self._publish(step)
+        metrics.CHANGES.inc(len(changes))
         self._changed.set()
         return self._board.view
 
@@ -152,11 +170,27 @@ class Writer:
             job = await self._writes.run(catalog.next_job, is_quiet=is_quiet)
             if job is None:
                 return
-            with span("satchel.index.build", rows=job.view.count):
+            began = time.perf_counter()
+            with span("satchel.index.build", rows=job.view.count), measured(None, metrics.BUILD_SECONDS):
                 graph = await self._builds.run(
                     job.run, self._library, self._stopping.is_set, ef_search=self._ef_search
                 )
             await self._publish(partial(self._finish, catalog, job, graph))
+            self.note("graph", passages=job.view.count, began=began)
+
+    def note(self, action: str, *, passages: int, began: float) -> None:
+        """Let it be told of a maintenance that began at a time of `time.perf_counter`, soon if at all."""
+        if self._maintenance is not None and not self._to_tell.full():
+            seconds = time.perf_counter() - began
+            self._to_tell.put_nowait(_Done(action, passages, seconds, self._board.view.revision))
+
+    async def tell(self) -> None:
+        """Tell of maintenances until cancelled, so that nothing else waits for who is told."""
+        while self._maintenance is not None:
+            done = await self._to_tell.get()
+            await self._maintenance.note(
+                done.action, passages=done.passages, seconds=done.seconds, revision=done.revision
+            )
 
     def _finish(self, catalog: Catalog, job: Job, graph: MeasuredGraph | None) -> IndexView | None:
         view = catalog.finish(job, graph)
@@ -172,7 +206,9 @@ class Writer:
                 await self._builds.run(self._snapshots.save, snapshot)
         except OSError:
             log.exception("index.snapshot.failed", extra={"revision": snapshot.revision})
+            metrics.FAILED.inc()
             return
+        metrics.WRITTEN.inc()
         self._board.snapshot_revision = snapshot.revision
 
     def stop(self) -> None:

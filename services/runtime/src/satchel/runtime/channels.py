@@ -22,6 +22,8 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
     # A peer that vanished without a word is noticed after at most 40 s.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    # Else only the first two pings of a silence are sent.
+    ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 5_000),
 )

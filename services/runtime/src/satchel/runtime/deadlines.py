@@ -37,5 +37,14 @@ def outgoing_timeout(asked: float | None, default: float | None) -> float | None
     return left if asked is None else min(asked, left)
 
 
+def answer_within(left: float) -> float | None:
+    """Return in how many seconds a call must be answered whose client waits ``left`` seconds.
+
+    Leaves the client the same margin, so that it gets our status before it stops to wait; `None` if there is
+    no time for that.
+    """
+    return _less_margin(left) if left > _MIN_MARGIN_S else None
+
+
 def _less_margin(left: float) -> float:
     return max(_LEAST_S, left - min(max(left * _SHARE, _MIN_MARGIN_S), _MAX_MARGIN_S))

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 from satchel.runtime.errors import Overloaded, ShuttingDown
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,6 +40,7 @@ class BoundedExecutor:
         self._pending = 0
         self._closed = False
         self._pool = ThreadPoolExecutor(max_workers, thread_name_prefix=name)
+        watch_queue(self, name, limit=self._limit, depth=lambda executor: executor.pending)
 
     @property
     def pending(self) -> int:
@@ -55,6 +57,7 @@ class BoundedExecutor:
         if self._closed:
             raise ShuttingDown
         if self._pending >= self._limit:
+            count_rejection(self._name)
             raise Overloaded(queue=self._name, limit=self._limit, retry_after_s=_RETRY_AFTER_S)
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()

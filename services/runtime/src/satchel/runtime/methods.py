@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from google.api import annotations_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool
 
 from satchel.api.options.v1 import options_pb2
 
 # These are asked all the time, by machines, and say nothing about the product.
-_UNOBSERVED = ("grpc.health.", "grpc.reflection.")
+_REFLECTION = "grpc.reflection."
+_UNOBSERVED = ("grpc.health.", _REFLECTION)
 _OURS = "satchel.api."
 
 
@@ -39,6 +41,11 @@ class Method:
         """Whether it is traced and logged: everything is, but health checks and reflection."""
         return not self.path.startswith(tuple(f"/{prefix}" for prefix in _UNOBSERVED))
 
+    @property
+    def is_reflection(self) -> bool:
+        """Whether it tells which services and messages there are."""
+        return self.path.startswith(f"/{_REFLECTION}")
+
 
 @lru_cache(maxsize=1024)
 def parse_method(path: str) -> Method:
@@ -49,11 +56,32 @@ def parse_method(path: str) -> Method:
 
 def rules_of(method: Method) -> options_pb2.MethodRules:
     """Return what the contract says of an RPC; nothing is set for one of another contract than ours."""
+    options = _options_of(method)
+    return options_pb2.MethodRules() if options is None else options.Extensions[options_pb2.method]
+
+
+def deletes(method: Method) -> bool:
+    """Say whether an RPC deletes: whether its route, or one of them, has the verb DELETE."""
+    options = _options_of(method)
+    if options is None:
+        return False
+    rule = options.Extensions[annotations_pb2.http]
+    return any(one.WhichOneof("pattern") == "delete" for one in (rule, *rule.additional_bindings))
+
+
+@lru_cache(maxsize=1024)
+def has_route(method: Method) -> bool:
+    """Say whether an RPC has a route at the REST door, which tells that it is for clients."""
+    options = _options_of(method)
+    return options is not None and options.HasExtension(annotations_pb2.http) and not rules_of(method).hidden
+
+
+def _options_of(method: Method) -> descriptor_pb2.MethodOptions | None:
     try:
         service = descriptor_pool.Default().FindServiceByName(method.service)
-        return service.FindMethodByName(method.name).GetOptions().Extensions[options_pb2.method]
+        return service.FindMethodByName(method.name).GetOptions()
     except KeyError:
-        return options_pb2.MethodRules()
+        return None
 
 
 def require_access_rules(service: str, names: Iterable[str]) -> None:
@@ -74,7 +102,7 @@ def require_access_rules(service: str, names: Iterable[str]) -> None:
 
 @cache
 def idempotent_methods() -> tuple[Method, ...]:
-    """Return the RPCs of the packaged contracts that a client may repeat, in the order of the contracts."""
+    """Return the RPCs of the packaged contracts that a client may always repeat, in their order."""
     image = descriptor_pb2.FileDescriptorSet.FromString(
         (files("satchel.api") / "descriptors.binpb").read_bytes()
     )
@@ -83,5 +111,5 @@ def idempotent_methods() -> tuple[Method, ...]:
         for file in image.file
         for service in file.service
         for method in service.method
-        if method.options.Extensions[options_pb2.method].idempotent
+        if method.options.idempotency_level != descriptor_pb2.MethodOptions.IDEMPOTENCY_UNKNOWN
     )

@@ -20,6 +20,9 @@ TRACESTATE = "tracestate"
 TRACE_DEMAND = "satchel-trace"
 SPANS = "satchel-spans-bin"
 AUTHORIZATION = "authorization"
+# The project of requests that name none: printable ASCII, or any name in UTF-8.
+PROJECT_NAME = "satchel-project"
+PROJECT_IN_UTF8 = "satchel-project-bin"
 
 _FORWARDED_PREFIX = "satchel-"
 _NOT_FORWARDED = frozenset({TRACE_DEMAND, SPANS})

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 
@@ -13,7 +14,8 @@ from grpc_health.v1.health import aio as health_aio
 from grpc_reflection.v1alpha import reflection
 
 from satchel.runtime.channels import MAX_METADATA_BYTES
-from satchel.runtime.interceptors import MAX_CONCURRENT_CALLS, default_chain
+from satchel.runtime.interceptors import MAX_CONCURRENT_CALLS, Authenticator, default_chain
+from satchel.runtime.interceptors.auth import local_owner
 from satchel.runtime.interceptors.deadline import end_endless_calls
 from satchel.runtime.methods import require_access_rules
 from satchel.runtime.status import MAX_MESSAGE_BYTES
@@ -24,16 +26,39 @@ DEFAULT_GRACE_S = 10.0
 # Calls that gRPC takes in, in multiples of those that may run: a call that is refused also runs for a moment.
 _TAKEN_IN = 2
 
-SERVER_OPTIONS: tuple[tuple[str, int], ...] = (
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_metadata_size", MAX_METADATA_BYTES),
-    # Two servers on one port would share its connections at random.
-    ("grpc.so_reuseport", 0),
-    # Lets clients ping an idle connection as often as ours do.
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-)
+
+@dataclass(frozen=True, slots=True)
+class Pings:
+    """How a connection on which nothing happens is kept, and found dead.
+
+    Clients may ping it, calls or not, every ``least_ms``: a little less than 10 s, for what is sent every
+    10 s comes early now and then. The server pings after ``every_ms`` of silence, and ends the connection
+    and its calls where no answer comes within ``answer_ms``. gRPC pings every second at most.
+    """
+
+    least_ms: int = 9_000
+    every_ms: int = 60_000
+    answer_ms: int = 20_000
+
+
+def server_options(pings: Pings) -> tuple[tuple[str, int], ...]:
+    """Return what every server is opened with, as gRPC names it."""
+    return (
+        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+        ("grpc.max_metadata_size", MAX_METADATA_BYTES),
+        # Two servers on one port would share its connections at random.
+        ("grpc.so_reuseport", 0),
+        # GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, whose text leaves "recv" out.
+        ("grpc.http2.min_ping_interval_without_data_ms", pings.least_ms),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.keepalive_time_ms", pings.every_ms),
+        ("grpc.keepalive_timeout_ms", pings.answer_ms),
+        # A ping that measures the connection and gets no answer would hold back the others for a minute.
+        ("grpc.http2.ping_timeout_ms", pings.answer_ms),
+        # Else only the first two pings of a silence are sent.
+        ("grpc.http2.max_pings_without_data", 0),
+    )
 
 
 class Registrable(Protocol):
@@ -46,7 +71,8 @@ class Registrable(Protocol):
 class GrpcServer:
     """Serves what is registered, with health per service, reflection and the interceptor chain.
 
-    Use it as an async context manager: entering starts it, leaving drains it. Calls beyond
+    Use it as an async context manager: entering starts it, leaving drains it. ``authenticator`` is the one of
+    the default chain, ``pings`` are for tests to change. Calls beyond
     ``max_concurrent_calls`` are refused with `Overloaded` by the default chain; beyond twice as many gRPC
     refuses them itself, with the same code but without details, before any interceptor runs.
     """
@@ -56,9 +82,11 @@ class GrpcServer:
         addresses: Sequence[str],
         *,
         interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None,
+        authenticator: Authenticator = local_owner,
         credentials: grpc.ServerCredentials | None = None,
         grace_s: float = DEFAULT_GRACE_S,
         max_concurrent_calls: int = MAX_CONCURRENT_CALLS,
+        pings: Pings = Pings(),
     ) -> None:
         self._addresses = tuple(addresses)
         self._credentials = credentials
@@ -66,13 +94,14 @@ class GrpcServer:
         self._health = health_aio.HealthServicer()
         self._services: list[str] = []
         self._ports: tuple[int, ...] = ()
-        chain = (
-            default_chain(max_concurrent_calls=max_concurrent_calls) if interceptors is None else interceptors
+        self._interceptors = (
+            default_chain(authenticator=authenticator, max_concurrent_calls=max_concurrent_calls)
+            if interceptors is None
+            else tuple(interceptors)
         )
-        self._interceptors = tuple(chain)
         self._server = grpc.aio.server(
             interceptors=self._interceptors,
-            options=SERVER_OPTIONS,
+            options=server_options(pings),
             maximum_concurrent_rpcs=_TAKEN_IN * max_concurrent_calls,
         )
 
@@ -161,12 +190,19 @@ async def serve_forever(
     address: str | Sequence[str],
     *,
     interceptors: Sequence[grpc.aio.ServerInterceptor] | None = None,
+    authenticator: Authenticator = local_owner,
     credentials: grpc.ServerCredentials | None = None,
     grace_s: float = DEFAULT_GRACE_S,
 ) -> None:
     """Serve ``built`` on ``address`` (or on several) until SIGTERM or SIGINT, then drain and return."""
     addresses = (address,) if isinstance(address, str) else tuple(address)
-    server = GrpcServer(addresses, interceptors=interceptors, credentials=credentials, grace_s=grace_s)
+    server = GrpcServer(
+        addresses,
+        interceptors=interceptors,
+        authenticator=authenticator,
+        credentials=credentials,
+        grace_s=grace_s,
+    )
     server.register(built)
     async with server:
         await wait_for_signal()

@@ -1,63 +1,125 @@
-"""Reads environment variables into frozen dataclasses, with messages that name the variable.
+"""Provides settings: variables read into frozen dataclasses, with messages that name the variable.
 
-A settings class is a frozen dataclass; the variable of a field is ``<PREFIX>_<FIELD>`` in capitals.
-Types: str, int, float, bool, Path, Secret, Enum, Literal, tuple[T, ...] (comma separated) and
-``T | None`` (an empty value is `None`). Nothing but `load` reads the environment.
+A settings class is a frozen dataclass of the types that `satchel.runtime.setting_types` reads; the variable
+of a field is ``<PREFIX>_<FIELD>`` in capitals. Variables come from the environment or, as `Values`, from
+several layers, each with the place that it was written at. Nothing but `load` reads the environment.
 """
 
 import dataclasses
-import enum
 import os
-import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_type_hints
+
+from satchel.runtime.setting_types import (
+    BadValue,
+    Secret,
+    checked,
+    may_hold_secret,
+    parse,
+    text_of,
+    type_name,
+)
+
+__all__ = [
+    "Origin",
+    "Problem",
+    "Secret",
+    "SettingDoc",
+    "SettingsError",
+    "Values",
+    "describe",
+    "load",
+    "problems_of",
+    "setting",
+    "variable_name",
+]
 
 S = TypeVar("S")
 
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off"})
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value was written: ``name`` is that of a variable, an option, or a key of ``file``."""
+
+    name: str
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.name}" if self.file else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One value that cannot be used.
+
+    ``fault`` goes on after the origin ("must be ..."); ``limit`` says what would be taken; ``remedy`` is a
+    complete sentence or empty.
+    """
+
+    origin: Origin
+    fault: str
+    limit: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin} {self.fault}.{f' {self.remedy}' if self.remedy else ''}"
 
 
 class SettingsError(ValueError):
-    """One or more variables are missing or unusable; the text has one line a variable."""
+    """One or more settings are missing or unusable; the text has one line for each of ``problems``."""
+
+    def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> "SettingsError":
+        """Make the error of some problems."""
+        return cls("\n".join(map(str, problems)), problems)
 
 
-class Secret:
-    """A text that never shows in a repr, a log or an f-string; `reveal` returns it."""
+class Values(Mapping[str, str]):
+    """Texts of variables, and where each was written. The texts never show in a repr."""
 
-    __slots__ = ("_value",)
+    def __init__(self, texts: Mapping[str, str], origins: Mapping[str, Origin] | None = None) -> None:
+        self._texts = dict(texts)
+        self._origins = dict(origins or {})
 
-    def __init__(self, value: str) -> None:
-        self._value = value
+    def __getitem__(self, variable: str) -> str:
+        return self._texts[variable]
 
-    def reveal(self) -> str:
-        """Return the secret itself."""
-        return self._value
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
     def __repr__(self) -> str:
-        return "Secret('***')" if self._value else "Secret('')"
+        return f"Values({', '.join(sorted(self._texts))})"
 
-    def __bool__(self) -> bool:
-        return bool(self._value)
+    def origin(self, variable: str) -> Origin:
+        """Return where the variable was written; the environment, unless something else was told."""
+        return self._origins.get(variable, Origin(variable))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash(self._value)
+    def over(self, lower: "Values") -> "Values":
+        """Return these values on top of others."""
+        texts = {**lower, **self}
+        return Values(texts, {name: (self if name in self else lower).origin(name) for name in texts})
 
 
 @dataclass(frozen=True, slots=True)
 class SettingDoc:
-    """What the documentation says of one variable."""
+    """What the documentation says of one variable; ``field`` is its name in the class."""
 
     variable: str
     type_name: str
     default: str
     description: str
+    field: str = ""
+    is_secret: bool = False
 
 
 _REQUIRED = object()
@@ -83,25 +145,21 @@ def load(cls: type[S], prefix: str, environ: Mapping[str, str] | None = None) ->
     Raises:
         SettingsError: names every variable that is missing, unparsable or out of range.
     """
-    values = os.environ if environ is None else environ
-    problems: list[str] = []
-    arguments: dict[str, object] = {}
-    hints = get_type_hints(cls)
-    for field in _fields(cls):
-        variable = variable_name(prefix, field.name)
-        try:
-            if variable in values:
-                arguments[field.name] = _checked(field, _parse(hints[field.name], values[variable].strip()))
-            elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-                problems.append(f"{variable} is not set and has no default.{_help(field)}")
-        except ValueError as exc:
-            problems.append(f"{variable} {exc}.{_help(field)}")
+    values = _as_values(environ)
+    arguments, problems = _read(cls, prefix, values)
     if problems:
-        raise SettingsError("\n".join(problems))
+        raise SettingsError.of(problems)
     try:
         return cls(**arguments)
+    except SettingsError:
+        raise
     except ValueError as exc:
         raise SettingsError(f"{prefix}_*: {exc}") from exc
+
+
+def problems_of(cls: type, prefix: str, environ: Mapping[str, str] | None = None) -> tuple[Problem, ...]:
+    """Return what `load` would refuse, value by value."""
+    return tuple(_read(cls, prefix, _as_values(environ))[1])
 
 
 def describe(cls: type, prefix: str) -> tuple[SettingDoc, ...]:
@@ -110,9 +168,11 @@ def describe(cls: type, prefix: str) -> tuple[SettingDoc, ...]:
     return tuple(
         SettingDoc(
             variable=variable_name(prefix, field.name),
-            type_name=_type_name(hints[field.name]),
+            type_name=type_name(hints[field.name]),
             default=_default_text(field),
             description=str(field.metadata.get("description", "")),
+            field=field.name,
+            is_secret=may_hold_secret(hints[field.name]),
         )
         for field in _fields(cls)
     )
@@ -123,100 +183,43 @@ def variable_name(prefix: str, field: str) -> str:
     return f"{prefix}_{field}".upper()
 
 
+def _as_values(environ: Mapping[str, str] | None) -> Values:
+    if isinstance(environ, Values):
+        return environ
+    return Values(os.environ if environ is None else environ)
+
+
+def _read(cls: type, prefix: str, values: Values) -> tuple[dict[str, object], list[Problem]]:
+    """Return the values of the fields that are given, and what cannot be used."""
+    arguments: dict[str, object] = {}
+    problems: list[Problem] = []
+    hints = get_type_hints(cls)
+    for field in _fields(cls):
+        variable = variable_name(prefix, field.name)
+        help_ = str(field.metadata.get("description", ""))
+        try:
+            if variable in values:
+                arguments[field.name] = checked(field, parse(hints[field.name], values[variable].strip()))
+            elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+                problems.append(
+                    Problem(values.origin(variable), "is not set and has no default", remedy=help_)
+                )
+        except ValueError as exc:
+            limit = exc.limit if isinstance(exc, BadValue) else ""
+            problems.append(Problem(values.origin(variable), str(exc), limit, help_))
+    return arguments, problems
+
+
 def _fields(cls: type) -> tuple["dataclasses.Field[object]", ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.init)
 
 
-def _parse(hint: object, text: str) -> object:
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        inner = next(arg for arg in get_args(hint) if arg is not type(None))
-        return None if text == "" else _parse(inner, text)
-    if origin is tuple:
-        return tuple(_parse(get_args(hint)[0], part.strip()) for part in text.split(",") if part.strip())
-    if origin is Literal:
-        return _one_of({str(value): value for value in get_args(hint)}, text)
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        return _one_of({str(member.value): member for member in hint}, text)
-    parser = _PARSERS.get(hint)
-    if parser is None:
-        msg = f"has the type {hint}, which settings cannot read"
-        raise TypeError(msg)
-    return parser(text)
-
-
-def _one_of(known: Mapping[str, object], text: str) -> object:
-    if text not in known:
-        raise ValueError(f"must be one of {', '.join(known)}, not '{text}'")
-    return known[text]
-
-
-def _bool(text: str) -> bool:
-    if text.lower() in _TRUE:
-        return True
-    if text.lower() in _FALSE:
-        return False
-    raise ValueError(f"must be true or false, not '{text}'")
-
-
-def _int(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"must be a whole number, not '{text}'") from None
-
-
-def _float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"must be a number, not '{text}'") from None
-    if value in (float("inf"), float("-inf")) or value != value:  # noqa: PLR0124  # NaN differs from itself
-        raise ValueError(f"must be a finite number, not '{text}'")
-    return value
-
-
-def _path(text: str) -> Path:
-    return Path(text).expanduser()
-
-
-_PARSERS: dict[object, Callable[[str], object]] = {
-    str: str,
-    bool: _bool,
-    int: _int,
-    float: _float,
-    Path: _path,
-    Secret: Secret,
-}
-
-
-def _checked(field: "dataclasses.Field[object]", value: object) -> object:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return value
-    minimum, maximum = field.metadata.get("minimum"), field.metadata.get("maximum")
-    if minimum is not None and value < minimum:
-        raise ValueError(f"must be at least {minimum:g}, not {value:g}")
-    if maximum is not None and value > maximum:
-        raise ValueError(f"must be at most {maximum:g}, not {value:g}")
-    return value
-
-
-def _help(field: "dataclasses.Field[object]") -> str:
-    description = field.metadata.get("description", "")
-    return f" {description}" if description else ""
-
-
-def _type_name(hint: object) -> str:
-    if get_origin(hint) is None and isinstance(hint, type):
-        return hint.__name__
-    return str(hint).replace("typing.", "").replace("pathlib.", "")
-
-
 def _default_text(field: "dataclasses.Field[object]") -> str:
     if field.default is dataclasses.MISSING:
-        return "" if field.default_factory is dataclasses.MISSING else str(field.default_factory())
-    if isinstance(field.default, enum.Enum):
-        return str(field.default.value)
+        made = () if field.default_factory is dataclasses.MISSING else field.default_factory()
+        return ", ".join(map(text_of, made)) if isinstance(made, tuple) else text_of(made)
     if isinstance(field.default, Secret | None):
         return ""
-    return str(field.default)
+    if isinstance(field.default, tuple):
+        return ", ".join(map(text_of, field.default))
+    return text_of(field.default)

@@ -136,6 +136,11 @@ class OpenSpan:
         """The span as OpenTelemetry knows it."""
         return self._otel
 
+    @property
+    def trace_id(self) -> str:
+        """Id of the trace that the span belongs to, as 32 hexadecimal digits."""
+        return f"{self._otel.get_span_context().trace_id:032x}"
+
     def set(self, **attributes: AttributeValue) -> None:
         """Add attributes; a name without a dot gets the prefix ``satchel.``."""
         for name, value in _prefixed(attributes).items():

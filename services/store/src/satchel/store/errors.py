@@ -1,11 +1,13 @@
 """Errors of the store that a client can see; each carries a published reason.
 
 ServiceError
-|-- MemoryNotFound, LinkTargetNotFound
+|-- MemoryNotFound, VersionNotFound, LinkTargetNotFound
 |-- PathTaken, MemoryIdTaken
-|-- VersionMismatch, RequestIdReused
+|-- VersionMismatch, CountMismatch, RequestIdReused
 |-- UpdateMaskInvalid, PageTokenMismatch
 |-- DimensionMismatch, VectorMalformed, ModelMismatch
+|-- WebhookNotFound, WebhookUrlRefused, WebhooksDisabled, WebhookLimitReached
+|-- IdentityNotFound, IdentitiesDisabled, DirectiveNotUnderstood, NothingToChange
 `-- StoreUnavailable, StoreFull
 """
 
@@ -26,6 +28,20 @@ class MemoryNotFound(ServiceError):
         super().__init__(
             f"No memory has the id {memory_id}. Use an id that a store, a recall or a list returned.",
             memory_id=memory_id,
+        )
+
+
+class VersionNotFound(ServiceError):
+    """The memory never had this version, or it is not kept any more."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_VERSION_NOT_FOUND"
+
+    def __init__(self, *, memory_id: str, version: int) -> None:
+        super().__init__(
+            f"Version {version} of the memory {memory_id} is not kept. Use one that its list shows.",
+            memory_id=memory_id,
+            version=version,
         )
 
 
@@ -87,6 +103,21 @@ class VersionMismatch(ServiceError):
         )
 
 
+class CountMismatch(ServiceError):
+    """Another number of memories would be deleted than the caller expected."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_COUNT_MISMATCH"
+
+    def __init__(self, *, expected: int, actual: int) -> None:
+        super().__init__(
+            f"There are {actual} memories to delete, not {expected}; nothing was deleted. "
+            "Count again with 'dry_run', and repeat the call if that is what you want.",
+            expected_count=expected,
+            actual_count=actual,
+        )
+
+
 class RequestIdReused(ServiceError):
     """The same request id came before with another body."""
 
@@ -123,11 +154,11 @@ class PageTokenMismatch(ServiceError):
     code = Code.INVALID_ARGUMENT
     reason = "ERROR_REASON_PAGE_TOKEN_MISMATCH"
 
-    def __init__(self) -> None:
-        remedy = "Send 'next_page_token' as it was returned, with every other field as before, or start anew."
+    def __init__(self, *, field: str = "page_token") -> None:
+        remedy = f"Send 'next_{field}' as it was returned, with every other field as before, or start anew."
         super().__init__(
-            f"The field 'page_token' is damaged or belongs to other arguments. {remedy}",
-            field="page_token",
+            f"The field '{field}' is damaged or belongs to other arguments. {remedy}",
+            field=field,
             remedy=remedy,
         )
 
@@ -220,3 +251,109 @@ class StoreFull(ServiceError):
     def __init__(self) -> None:
         remedy = "Free disk space or delete memories, then retry."
         super().__init__(f"The disk is full and nothing was stored. {remedy}", remedy=remedy)
+
+
+class WebhookNotFound(ServiceError):
+    """No webhook endpoint has this id."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_WEBHOOK_NOT_FOUND"
+
+    def __init__(self, webhook_id: str) -> None:
+        super().__init__(
+            f"No webhook endpoint has the id {webhook_id}. Use an id that a list of webhooks shows.",
+            webhook_id=webhook_id,
+        )
+
+
+class WebhookUrlRefused(ServiceError):
+    """The URL of an endpoint cannot be called, or leads to an address that is not public."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_WEBHOOK_URL_REFUSED"
+
+    def __init__(self, *, limit: str, remedy: str, field: str = "url") -> None:
+        super().__init__(
+            f"The field '{field}' must be {limit}. {remedy}", field=field, limit=limit, remedy=remedy
+        )
+
+
+class WebhooksDisabled(ServiceError):
+    """This store is not started with webhooks."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_WEBHOOKS_DISABLED"
+
+    def __init__(self) -> None:
+        remedy = "Set SATCHEL_WEBHOOKS_ENABLED=true, or webhooks.enabled in the file, and start again."
+        super().__init__(f"Webhooks are turned off. {remedy}", remedy=remedy)
+
+
+class WebhookLimitReached(ServiceError):
+    """There are as many webhook endpoints as there may be."""
+
+    code = Code.RESOURCE_EXHAUSTED
+    reason = "ERROR_REASON_WEBHOOK_LIMIT_REACHED"
+
+    def __init__(self, limit: int) -> None:
+        remedy = "Delete endpoints that nobody needs."
+        super().__init__(
+            f"There may be at most {limit} webhook endpoints. {remedy}", limit=limit, remedy=remedy
+        )
+
+
+class IdentityNotFound(ServiceError):
+    """No identity is kept of this agent in the project, or not of this version."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_IDENTITY_NOT_FOUND"
+
+    def __init__(self, agent_id: str, *, version: int = 0) -> None:
+        what = f"Version {version} of the identity" if version else "The identity"
+        super().__init__(
+            f"{what} of the agent '{agent_id}' is not kept in this project. Capture a conversation of the "
+            "agent or patch its identity first, or use a name and a version that a list returned.",
+            agent_id=agent_id,
+        )
+        if version:
+            self.add_metadata({"version": version})
+
+
+class IdentitiesDisabled(ServiceError):
+    """This store is not started with identities of agents."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_IDENTITIES_DISABLED"
+
+    def __init__(self) -> None:
+        remedy = "Start Satchel by 'satchel server --with-soul', or set SATCHEL_SOUL_ENABLED=true."
+        super().__init__(f"Identities of agents are off. {remedy}", remedy=remedy)
+
+
+class DirectiveNotUnderstood(ServiceError):
+    """A directive holds nothing that is understood."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_DIRECTIVE_NOT_UNDERSTOOD"
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        limit = ", ".join(known)
+        remedy = "Say one of these in English or French, such as 'be more formal', or patch single fields."
+        super().__init__(
+            f"The field 'directive' holds nothing that is understood. What is: {limit}. {remedy}",
+            field="directive",
+            limit=limit,
+            remedy=remedy,
+        )
+
+
+class NothingToChange(ServiceError):
+    """A patch of an identity sets no field."""
+
+    code = Code.INVALID_ARGUMENT
+    reason = "ERROR_REASON_NOTHING_TO_CHANGE"
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        limit = ", ".join(known)
+        remedy = "Set at least one of the fields that can be patched."
+        super().__init__(f"The request sets nothing. {remedy}", limit=limit, remedy=remedy)

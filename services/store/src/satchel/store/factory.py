@@ -1,6 +1,6 @@
 """From the settings to a database: the only place that knows which kinds there are."""
 
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 from satchel.store.errors import StoreUnavailable
@@ -14,7 +14,7 @@ def open_store(settings: StoreSettings, *, now: int) -> AbstractAsyncContextMana
     """Open the database that the settings name; ``now`` in microseconds.
 
     Raises:
-        StoreUnavailable: no backend goes by this scheme, or the database cannot be used.
+        StoreUnavailable: the URL names no backend, or the database cannot be used.
     """
     scheme, _, place = settings.url.partition(":")
     match scheme:
@@ -40,8 +40,14 @@ def open_store(settings: StoreSettings, *, now: int) -> AbstractAsyncContextMana
                 max_exports=settings.max_exports,
                 sweep_after_s=settings.sweep_after_s,
             )
-        case other:
+        case "memory" if not place:
+            from satchel.store.adapters.memory.store import InMemoryStore  # noqa: PLC0415
+
+            return nullcontext(
+                InMemoryStore(search_entries=settings.search_entries, versions_kept=settings.versions_kept)
+            )
+        case _:
             raise StoreUnavailable(
-                f"SATCHEL_STORE_URL names the backend '{other}', which this Satchel does not have. "
-                "Use 'sqlite:' and a file's path."
+                f"SATCHEL_STORE_URL names no backend that this Satchel has; it begins with '{scheme}'. "
+                "Use 'sqlite:' and a file's path, or 'memory:' alone for one that ends with its process."
             )

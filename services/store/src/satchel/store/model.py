@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+# Where an answer ends: below the 4 MiB that gRPC libraries accept unless they are told otherwise.
+MESSAGE_BYTES = 3 << 20
+
 
 class MemoryType(enum.IntEnum):
     """What kind of thing a memory says."""
@@ -47,11 +50,38 @@ class Relation(enum.IntEnum):
 
 
 class Link(NamedTuple):
-    """A causal link as one of its ends sees it; ``outgoing`` when the other memory is the later one."""
+    """A causal link as one of its ends sees it; ``outgoing`` when the other memory is the effect.
+
+    ``phrase`` holds the words by which the link was found; it is empty for a link that was given.
+    """
 
     memory_id: str
     relation: Relation
     outgoing: bool
+    phrase: str = ""
+
+
+class Trigger(NamedTuple):
+    """Words by which a text says that something earlier is the cause of what it tells, or changed by it."""
+
+    relation: Relation
+    phrase: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clues:
+    """What a text tells of its cause, and where the cause is looked for.
+
+    ``triggers`` has at most one of each relation. ``names`` are what the text is about, and ``words`` the
+    whole text, both as `satchel.store.causality.names` writes them. The cause is looked for among the
+    ``lookback`` newest memories of the wing that are earlier, by at most ``max_age`` microseconds.
+    """
+
+    triggers: tuple[Trigger, ...]
+    names: frozenset[str]
+    words: str
+    lookback: int
+    max_age: int
 
 
 class TokenCosts(NamedTuple):
@@ -100,9 +130,9 @@ class NewMemory:
     """A memory that a caller wants stored.
 
     ``metadata`` is a JSON object as text, empty for none. A type or room that is absent is derived. What an
-    import keeps (``id``, ``created_at``, ``updated_at``, ``session_order``, ``version``, ``state``) is
-    empty, 0 or the default for a memory that is new. With ``mixed`` the type and the tags are those of a
-    stored memory, derived ones among them: what the text gives by itself counts as derived.
+    import keeps (``id``, ``created_at``, ``updated_at``, ``session_order``, ``version``, ``state`` and what
+    belongs to it) is empty, 0 or the default for a memory that is new. With ``mixed`` the type and the tags
+    are those of a stored memory, derived ones among them: what the text gives by itself counts as derived.
     """
 
     content: str
@@ -127,6 +157,9 @@ class NewMemory:
     session_order: int = 0
     version: int = 1
     state: MemoryState = MemoryState.ACTIVE
+    archived_at: int | None = None
+    archive_batch: str = ""
+    unarchived_at: int | None = None
     mixed: bool = False
 
 
@@ -146,7 +179,7 @@ class Prepared:
 
     ``tags`` are given and derived ones, sorted; ``tag_keys`` the same as they are compared. ``hidden`` says
     that the text is a secret, which is neither indexed nor embedded. ``passages`` is `None` while the
-    embedding is pending.
+    embedding is pending. ``clues`` is `None` where no cause is to be looked for.
     """
 
     new: NewMemory
@@ -167,12 +200,14 @@ class Prepared:
     tag_keys: tuple[str, ...]
     hidden: bool
     passages: Passages | None = None
+    clues: Clues | None = None
 
 
 class Memory(NamedTuple):
     """A stored memory, whole.
 
     ``fingerprint`` and ``metadata`` are JSON texts; ``passage_count`` is 0 while the embedding is pending.
+    ``archive_batch`` is the id of the run that archived it, empty while it is active.
     A named tuple and not a dataclass because a recall makes hundreds of them.
     """
 
@@ -205,6 +240,9 @@ class Memory(NamedTuple):
     costs: TokenCosts
     passage_count: int
     links: tuple[Link, ...]
+    archived_at: int | None = None
+    archive_batch: str = ""
+    unarchived_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

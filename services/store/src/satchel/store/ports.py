@@ -7,7 +7,13 @@ from typing import NamedTuple, Protocol
 
 from satchel.runtime.errors import ServiceError
 from satchel.store.candidates import CandidateQuery, Candidates
+from satchel.store.consolidation_ports import ConsolidationStore
+from satchel.store.enrichment_ports import EnrichmentStore
+from satchel.store.graph_ports import GraphStore
+from satchel.store.identity_ports import IdentityStore
+from satchel.store.lifecycle_ports import LifecycleStore
 from satchel.store.model import (
+    MESSAGE_BYTES,
     Changes,
     Deleted,
     Embedded,
@@ -22,6 +28,7 @@ from satchel.store.model import (
     Stored,
 )
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
+from satchel.store.webhooks.ports import WebhookStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +44,7 @@ class FetchQuery:
     with_details: bool = True
     with_vectors: bool = False
     neighbors: int = 0
-    max_bytes: int = 1 << 25
+    max_bytes: int = MESSAGE_BYTES
 
 
 class Term(NamedTuple):
@@ -90,6 +97,36 @@ class MemoryStore(Protocol):
     Every method may raise `StoreUnavailable` and `Overloaded`, and every write `StoreFull`. A write that
     returned is on disk. ``now`` is in microseconds.
     """
+
+    @property
+    def lifecycle(self) -> LifecycleStore:
+        """Timeline, archive, clearing and versions."""
+        ...
+
+    @property
+    def identities(self) -> IdentityStore:
+        """Identities of agents."""
+        ...
+
+    @property
+    def graph(self) -> GraphStore:
+        """Causal links, and where they lead."""
+        ...
+
+    @property
+    def consolidation(self) -> ConsolidationStore:
+        """Memories that become one."""
+        ...
+
+    @property
+    def enrichment(self) -> EnrichmentStore:
+        """Memories that a language model has not read."""
+        ...
+
+    @property
+    def webhooks(self) -> WebhookStore:
+        """Endpoints, and the events on their way to them."""
+        ...
 
     async def add(self, batch: Sequence[Prepared], *, key: RequestKey | None, now: int) -> tuple[Stored, ...]:
         """Store memories, all or none; one that is there already comes back as a duplicate.

@@ -107,6 +107,9 @@ def as_new(memory: Memory) -> NewMemory:
         session_order=memory.session_order,
         version=memory.version,
         state=memory.state,
+        archived_at=memory.archived_at,
+        archive_batch=memory.archive_batch,
+        unarchived_at=memory.unarchived_at,
     )
 
 

@@ -59,9 +59,7 @@ def load_memory(text: str) -> Memory:
             "given_tags": tuple(fields["given_tags"]),
             "component": load_component(fields["component"] or ""),
             "costs": TokenCosts(*fields["costs"]),
-            "links": tuple(
-                Link(other, Relation(kind), outgoing) for other, kind, outgoing in fields["links"]
-            ),
+            "links": tuple(Link(other, Relation(kind), *rest) for other, kind, *rest in fields["links"]),
         }
     )
 

@@ -80,11 +80,15 @@ class FaissGraph:
 
 
 class FaissLibrary:
-    """Exact search by FAISS kernels and HNSW graphs with ``links`` neighbours a node."""
+    """Exact search by FAISS kernels and HNSW graphs with ``links`` neighbours a node.
 
-    def __init__(self, *, links: int, ef_construction: int) -> None:
+    Without a ``level_factor`` it is 1 / ln(links), as Malkov and Yashunin 2018 have it (section 4.1).
+    """
+
+    def __init__(self, *, links: int, ef_construction: int, level_factor: float | None = None) -> None:
         self._links = links
         self._ef_construction = ef_construction
+        self._level_factor = level_factor
 
     def exact(self, vectors: FloatMatrix, rows: RowNumbers | None, query: FloatVector, count: int) -> Scored:
         """Return the ``count`` rows of greatest inner product, of all or of ``rows`` (ascending)."""
@@ -121,6 +125,8 @@ class FaissLibrary:
         else:
             index = faiss.IndexHNSWFlat(vectors.shape[1], self._links, faiss.METRIC_INNER_PRODUCT)
             index.hnsw.efConstruction = self._ef_construction
+            if self._level_factor is not None:
+                _set_levels(index.hnsw, self._links, self._level_factor)
         for start in range(0, len(vectors), CHUNK_ROWS):
             if stop():
                 return None
@@ -131,3 +137,10 @@ class FaissLibrary:
     def read(self, path: Path) -> FaissGraph:
         """Read a graph that `FaissGraph.write` wrote."""
         return FaissGraph(faiss.read_index(str(path)))
+
+
+def _set_levels(hnsw: Any, links: int, level_factor: float) -> None:  # noqa: ANN401  # untyped by the package
+    """Replace the levels of an empty graph; FAISS only adds to those that it has."""
+    hnsw.assign_probas.clear()
+    hnsw.cum_nneighbor_per_level.clear()
+    hnsw.set_default_probas(links, level_factor)

@@ -11,6 +11,8 @@ from satchel.api.store.v1 import (
     change_service_pb2_grpc,
     search_service_pb2,
     search_service_pb2_grpc,
+    webhook_service_pb2,
+    webhook_service_pb2_grpc,
 )
 from satchel.index.errors import DimensionMismatch, VectorMalformed
 from satchel.index.messages import decode_change, decode_model, encode_filter
@@ -18,6 +20,8 @@ from satchel.index.model import Answer, Change, FeedBatch, Hit, Query
 from satchel.runtime.status import from_rpc_error
 
 log = logging.getLogger(__name__)
+
+_REPORT_S = 5.0
 
 
 class StoreFeed:
@@ -56,8 +60,25 @@ class StoreFeed:
             call.cancel()
 
 
+class StoreEvents:
+    """`WebhookService.ReportMaintenance`, by which the store tells who wants to know."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = webhook_service_pb2_grpc.WebhookServiceStub(channel)
+
+    async def note(self, action: str, *, passages: int, seconds: float, revision: int) -> None:
+        """Report a maintenance; a store that cannot be told, or not by us, does without."""
+        request = webhook_service_pb2.ReportMaintenanceRequest(
+            action=action, passage_count=passages, duration_s=seconds, revision=revision
+        )
+        try:
+            await self._stub.ReportMaintenance(request, timeout=_REPORT_S)
+        except grpc.aio.AioRpcError as exc:
+            log.debug("index.maintenance.untold", extra={"reason": from_rpc_error(exc).reason})
+
+
 class StoreSearch:
-    """`SearchService.SearchVectors`, the exact search that answers while the index cannot."""
+    """`SearchService.SearchStoredVectors`, the exact search that answers while the index cannot."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = search_service_pb2_grpc.SearchServiceStub(channel)
@@ -68,14 +89,14 @@ class StoreSearch:
         Raises:
             ServiceError: the store cannot be reached or refuses.
         """
-        request = search_service_pb2.SearchVectorsRequest(
+        request = search_service_pb2.SearchStoredVectorsRequest(
             vector=query.vector.astype("<f4", copy=False).tobytes(),
             model_sha256=query.model_sha256,
             filter=encode_filter(query.filter),
             top_k=query.top_k,
         )
         try:
-            response = await self._stub.SearchVectors(request, timeout=timeout_s)
+            response = await self._stub.SearchStoredVectors(request, timeout=timeout_s)
         except grpc.aio.AioRpcError as exc:
             raise from_rpc_error(exc) from exc
         least = -1.0 if query.min_score is None else query.min_score

@@ -6,9 +6,9 @@ from typing import Any
 
 import grpc
 
-from satchel.runtime import metrics
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware, outcome
 from satchel.runtime.methods import Method
+from satchel.runtime.metrics.calls import meter_of
 
 EVENT = "rpc.handled"
 
@@ -24,7 +24,8 @@ class AccessLogInterceptor(Middleware):
     async def handle(self, inner: Behaviour, method: Method, request: Any, context: Context) -> Any:  # noqa: ANN401
         """Measure the call from here to its end, streams included."""
         began = time.perf_counter()
-        metrics.begin_call(method)
+        meter = meter_of(method)
+        meter.begin()
         error: BaseException | None = None
         try:
             return await inner(request, context)
@@ -34,7 +35,7 @@ class AccessLogInterceptor(Middleware):
         finally:
             code = outcome(error, context)
             seconds = time.perf_counter() - began
-            metrics.end_call(method, code.name, seconds)
+            meter.end(code.name, seconds)
             _log_line(method, code, seconds)
 
 

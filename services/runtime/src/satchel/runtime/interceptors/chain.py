@@ -8,15 +8,16 @@ from satchel.runtime.interceptors.access_log import AccessLogInterceptor
 from satchel.runtime.interceptors.auth import (
     Authenticator,
     AuthInterceptor,
-    Principal,
     current_principal,
     local_owner,
 )
 from satchel.runtime.interceptors.deadline import DeadlineInterceptor
 from satchel.runtime.interceptors.errors import ErrorInterceptor
 from satchel.runtime.interceptors.limits import ConcurrencyInterceptor, UnknownMethodInterceptor
+from satchel.runtime.interceptors.named_project import NamedProjectInterceptor
 from satchel.runtime.interceptors.telemetry import TelemetryInterceptor
 from satchel.runtime.interceptors.validation import ValidationInterceptor
+from satchel.runtime.keys import Principal
 
 __all__ = ["MAX_CONCURRENT_CALLS", "Authenticator", "Principal", "current_principal", "default_chain"]
 
@@ -31,12 +32,13 @@ def default_chain(
     max_concurrent_calls: int = MAX_CONCURRENT_CALLS,
     inside: Sequence[grpc.aio.ServerInterceptor] = (),
 ) -> tuple[grpc.aio.ServerInterceptor, ...]:
-    """Return telemetry, access log, errors, concurrency, auth, deadline, validation, those ``inside``.
+    """Return telemetry, access log, errors, bound, project, auth, deadline, validation, those ``inside``.
 
     Telemetry and the log come first so that they see the status which is really sent, refusals by auth
     included; only calls of methods that do not exist are refused before. Errors come before everything
-    that may raise, and the bound on calls before everything that costs. Auth comes before validation: a
-    stranger learns nothing of the contract. One chain serves one server.
+    that may raise, and the bound on calls before everything that costs. The project comes before auth, which
+    compares it with those of the key; auth comes before validation: a stranger learns nothing of the
+    contract. One chain serves one server.
     """
     return (
         UnknownMethodInterceptor(),
@@ -44,6 +46,7 @@ def default_chain(
         AccessLogInterceptor(),
         ErrorInterceptor(),
         ConcurrencyInterceptor(max_concurrent_calls),
+        NamedProjectInterceptor(),
         AuthInterceptor(authenticator),
         DeadlineInterceptor(unary_timeout_s),
         ValidationInterceptor(),

@@ -1,5 +1,6 @@
 """Provides the one place that turns errors into statuses."""
 
+import asyncio
 import logging
 from typing import Any
 
@@ -8,6 +9,7 @@ import grpc
 from satchel.runtime.errors import InternalError, ServiceError
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware
 from satchel.runtime.methods import Method
+from satchel.runtime.metrics.calls import count_error
 from satchel.runtime.status import to_grpc_status, to_service_error
 
 EVENT = "rpc.unhandled"
@@ -30,6 +32,11 @@ class ErrorInterceptor(Middleware):
             failure = to_service_error(error)
             if isinstance(failure, InternalError):
                 _log.exception(EVENT, extra={"rpc": method.label})
+        count_error(method, failure.reason)
         status = to_grpc_status(failure)
-        # Not abort_with_status: OpenTelemetry's context wrapper does not see that call.
-        return await context.abort(status.code, status.details, status.trailing_metadata)
+        try:
+            # Not abort_with_status: OpenTelemetry's context wrapper does not see that call.
+            return await context.abort(status.code, status.details, status.trailing_metadata)
+        except grpc.aio.InternalError:
+            # Nobody was there any more to take the status.
+            raise asyncio.CancelledError from None

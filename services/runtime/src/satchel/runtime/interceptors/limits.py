@@ -7,6 +7,7 @@ import grpc
 from satchel.runtime.errors import Overloaded, Unimplemented
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Continuation, Handler, Middleware
 from satchel.runtime.methods import Method, parse_method
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 from satchel.runtime.status import to_grpc_status
 
 QUEUE = "calls"
@@ -22,10 +23,17 @@ class ConcurrencyInterceptor(Middleware):
         super().__init__()
         self._max_calls = max_calls
         self._running = 0
+        watch_queue(self, QUEUE, limit=max_calls, depth=lambda interceptor: interceptor.running)
+
+    @property
+    def running(self) -> int:
+        """Number of calls that run now."""
+        return self._running
 
     async def handle(self, inner: Behaviour, method: Method, request: Any, context: Context) -> Any:  # noqa: ANN401, ARG002
         """Run the call, or refuse it at once."""
         if self._running >= self._max_calls:
+            count_rejection(QUEUE)
             raise Overloaded(queue=QUEUE, limit=self._max_calls)
         self._running += 1
         try:

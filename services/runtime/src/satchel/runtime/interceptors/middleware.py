@@ -35,7 +35,7 @@ _KINDS = {
 
 
 class Middleware(grpc.aio.ServerInterceptor, abc.ABC):
-    """An interceptor that surrounds each call with `handle`; health and reflection pass untouched."""
+    """An interceptor that surrounds each call that it `concerns` with `handle`."""
 
     def __init__(self) -> None:
         self._wrapped: dict[str, tuple[Handler, Handler]] = {}
@@ -43,6 +43,10 @@ class Middleware(grpc.aio.ServerInterceptor, abc.ABC):
     @abc.abstractmethod
     async def handle(self, inner: Behaviour, method: Method, request: Any, context: Context) -> Any:  # noqa: ANN401
         """Do the work of this interceptor around ``await inner(request, context)``."""
+
+    def concerns(self, method: Method) -> bool:
+        """Say whether calls of the method are surrounded; those of health and reflection pass untouched."""
+        return method.is_observed
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
@@ -55,7 +59,7 @@ class Middleware(grpc.aio.ServerInterceptor, abc.ABC):
         if known is not None and known[0] is inner:
             return known[1]
         method = parse_method(handler_call_details.method)
-        wrapped = self.wrap(inner, method) if method.is_observed else inner
+        wrapped = self.wrap(inner, method) if self.concerns(method) else inner
         self._wrapped[method.path] = (inner, wrapped)
         return wrapped
 

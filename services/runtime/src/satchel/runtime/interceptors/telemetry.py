@@ -3,8 +3,9 @@
 Outermost in the chain, so that it sees the status which the errors interceptor sends.
 """
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
+from urllib.parse import quote
 
 import grpc
 from opentelemetry import context as otel_context
@@ -13,7 +14,13 @@ from satchel.runtime import telemetry
 from satchel.runtime.interceptors.middleware import Behaviour, Context, Middleware, outcome
 from satchel.runtime.methods import Method
 from satchel.runtime.propagation import SPANS, Metadatum, extract_context, is_trace_demanded
-from satchel.runtime.trace_records import AttributeValue, encode_spans
+from satchel.runtime.trace_records import MAX_ENCODED_BYTES, AttributeValue, encode_spans
+
+# What clients take by default (Java, C++), as HTTP/2 counts it (RFC 9113, section 6.5.2): 32 bytes an entry
+# beside its name and value. Held back: the status itself, and what a proxy may add.
+_MAX_METADATA_BYTES: Final = 8192
+_ENTRY_BYTES: Final = 32
+_HELD_BACK_BYTES: Final = 512
 
 
 class TelemetryInterceptor(Middleware):
@@ -62,7 +69,7 @@ async def _handle_demanded(
             _finish(span, outcome(error, context))
             raise
         _finish(span, outcome(None, context))
-        context.set_trailing_metadata(returning.trailing(()))
+        context.set_trailing_metadata(returning.trailing((), context.details() or ""))
         return response
 
 
@@ -84,12 +91,25 @@ class _SpanReturningContext:
     ) -> None:
         """End the call with a status; see `grpc.aio.ServicerContext.abort`."""
         _finish(self._span, code)
-        await self._context.abort(code, details, self.trailing(trailing_metadata))
+        await self._context.abort(code, details, self.trailing(trailing_metadata, details))
 
-    def trailing(self, added: Sequence[Metadatum]) -> tuple[Metadatum, ...]:
-        """Return ``added`` (or else what is set already) with the spans."""
+    def trailing(self, added: Sequence[Metadatum], details: str) -> tuple[Metadatum, ...]:
+        """Return ``added`` (or else what is set already) with the spans, as many as fit beside it."""
         base = tuple(added) or tuple(self._context.trailing_metadata() or ())
-        return (*base, (SPANS, encode_spans(self._collector.spans)))
+        room = _room_for_spans(base, details)
+        return (*base, (SPANS, encode_spans(self._collector.spans, self._span.trace_id, room)))
+
+
+def _room_for_spans(others: Iterable[Metadatum], details: str) -> int:
+    """Return how many bytes the spans may have beside the other trailing metadata and the status' text."""
+    used = _HELD_BACK_BYTES + len(quote(details, safe=" "))
+    used += sum(_ENTRY_BYTES + len(key) + _length_on_wire(value) for key, value in others)
+    # Bytes travel in base64: four characters for three of them.
+    return min(MAX_ENCODED_BYTES, (_MAX_METADATA_BYTES - used) // 4 * 3)
+
+
+def _length_on_wire(value: str | bytes) -> int:
+    return -(-len(value) // 3) * 4 if isinstance(value, bytes) else len(value)
 
 
 def _attributes(method: Method) -> dict[str, AttributeValue]:

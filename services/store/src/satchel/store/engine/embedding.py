@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from satchel.runtime.deadlines import remaining_s
 from satchel.runtime.errors import ServiceError
+from satchel.store import metrics
 from satchel.store.model import Embedded, Passages, Pending
 from satchel.store.ports import Embedder, EmbedderRefused, EmbedderUnavailable, MemoryStore
 
@@ -118,6 +119,7 @@ class PendingEmbedder:
         attached = await self._store.attach(
             [Embedded(one.id, one.version, found) for one, found in zip(batch, passages, strict=True)]
         )
+        metrics.EMBEDDED_LATER.inc(attached.count)
         if attached.refused:
             self.model_refused(passages[0].model.sha256)
         else:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from satchel.runtime.errors import ServiceError
+from satchel.runtime.metrics.calls import FAILED_CALLS
+from satchel.store import metrics
 from satchel.store.engine.writing import Writing
 from satchel.store.model import NewMemory, Prepared, Stored
 from satchel.store.ports import MemoryStore
@@ -130,10 +132,13 @@ class Importing:
             results = await self._store_all(ready)
             self._writing.note_stored(ready, results)
         left = iter(results)
-        return [
+        answers = [
             Answer(record.sequence, next(left) if isinstance(record.content, NewMemory) else record.content)
             for record in batch
         ]
+        metrics.STORES.inc(len(answers))
+        FAILED_CALLS.inc(sum(isinstance(answer.result, ServiceError) for answer in answers))
+        return answers
 
     async def _store_all(self, ready: list[Prepared]) -> Sequence[Stored | ServiceError]:
         if not ready:

@@ -12,7 +12,8 @@ from satchel.store.ports import Export, FetchQuery, MemoryStore, Term, TextQuery
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 from satchel.store.words import QueryTerm, query_terms
 
-_MESSAGES = 4  # an answer by ids may be larger than one of a stream or a page: it is asked for at once
+# Candidates are fetched by the allocator alone, which takes large messages and wants few of them.
+_CANDIDATE_MESSAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ class Reading:
 
     async def fetch(self, query: FetchQuery) -> Fetched:
         """Return memories by id, as many as an answer holds."""
-        return await self._store.fetch(replace(query, max_bytes=_MESSAGES * self._message_bytes))
+        return await self._store.fetch(replace(query, max_bytes=self._message_bytes))
 
     async def fetch_candidates(
         self, ids: Sequence[str], scope: Scope, *, neighbors: int, neighbors_of_first: int
     ) -> Candidates:
         """Return what a recall needs of memories and their neighbours, as many as an answer holds."""
-        most = _MESSAGES * self._message_bytes
+        most = _CANDIDATE_MESSAGES * self._message_bytes
         query = CandidateQuery(tuple(ids), scope, neighbors, neighbors_of_first, most)
         return await self._store.fetch_candidates(query)
 

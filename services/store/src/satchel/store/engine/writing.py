@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.executor import BoundedExecutor
+from satchel.runtime.metrics.measuring import measured
 from satchel.runtime.telemetry import span
+from satchel.store import metrics
+from satchel.store.causality import Lookback, clues_of
 from satchel.store.engine.embedding import PendingEmbedder, embed_or_none
 from satchel.store.errors import MemoryNotFound, VersionMismatch
 from satchel.store.ids import Stamp, Stamps
@@ -39,6 +42,7 @@ class Writing:
         preparer: BoundedExecutor,
         pending: PendingEmbedder,
         embed_timeout_s: float,
+        lookback: Lookback,
         clock: Callable[[], int],
     ) -> None:
         self._store = store
@@ -47,6 +51,7 @@ class Writing:
         self._preparer = preparer
         self._pending = pending
         self._embed_timeout_s = embed_timeout_s
+        self._lookback = lookback
         self._clock = clock
 
     async def store(self, batch: Sequence[NewMemory], key: RequestKey | None) -> tuple[Stored, ...]:
@@ -55,6 +60,10 @@ class Writing:
         Raises:
             PathTaken, LinkTargetNotFound, RequestIdReused: nothing was stored.
         """
+        with measured(metrics.STORES, metrics.STORE_SECONDS, count=len(batch)):
+            return await self._store_all(batch, key)
+
+    async def _store_all(self, batch: Sequence[NewMemory], key: RequestKey | None) -> tuple[Stored, ...]:
         now = self._clock()
         if key is not None and (answer := await self._store.stored_answer(key, now)) is not None:
             return answer
@@ -101,8 +110,8 @@ class Writing:
         with span("satchel.store.prepare", **{"satchel.store.memories": len(batch)}):
             stamped = [(new, self._stamps.next()) for new in batch]
             if sum(len(new.content) for new in batch) > _LONG:
-                return await self._preparer.run(_prepare_each, stamped)
-            return _prepare_each(stamped)
+                return await self._preparer.run(_prepare_each, stamped, self._lookback)
+            return _prepare_each(stamped, self._lookback)
 
     async def with_passages(self, prepared: Sequence[Prepared], timeout_s: float) -> list[Prepared]:
         """Add the passages to all that are not stored yet; those that cannot be had now stay out."""
@@ -115,10 +124,16 @@ class Writing:
         ]
 
     def note_stored(self, ready: Sequence[Prepared], stored: Sequence[Stored | ServiceError]) -> None:
-        """Tell those who embed later what became of the vectors of each memory."""
+        """Count what was stored, and tell those who embed later what became of the vectors."""
         for memory, one in zip(ready, stored, strict=True):
-            if isinstance(one, Stored) and not one.duplicate:
-                self._note(memory.passages, embedded=one.embedded)
+            if not isinstance(one, Stored):
+                continue
+            if one.duplicate:
+                metrics.DUPLICATE.inc()
+                continue
+            metrics.NEW.inc()
+            metrics.FACTS.inc(one.fact_count)
+            self._note(memory.passages, embedded=one.embedded)
 
     def _note(self, passages: Passages | None, *, embedded: bool) -> None:
         if passages is None:
@@ -142,9 +157,8 @@ class Writing:
             return await self._unchanged(current, key, now)
         check_core(content=wanted.content, component=wanted.component)
         stamp = Stamp(now, current.id)
-        prepared = await self._preparer.run(
-            prepare, replace(wanted, updated_at=max(now, current.created_at)), stamp
-        )
+        wanted = replace(wanted, updated_at=max(now, current.created_at))
+        prepared = await self._preparer.run(_prepare_changed, wanted, stamp, self._lookback)
         keep = _text_of(prepared) == searchable_text(
             title=current.title, content=current.content, component=current.component
         )
@@ -176,8 +190,19 @@ class Writing:
         return current
 
 
-def _prepare_each(stamped: Sequence[tuple[NewMemory, Stamp]]) -> list[Prepared]:
-    return [prepare(new, stamp) for new, stamp in stamped]
+def _prepare_each(stamped: Sequence[tuple[NewMemory, Stamp]], lookback: Lookback) -> list[Prepared]:
+    return [_prepare_one(new, stamp, lookback) for new, stamp in stamped]
+
+
+def _prepare_one(new: NewMemory, stamp: Stamp, lookback: Lookback) -> Prepared:
+    """Prepare a memory that finds its cause; one that an export brings has its links already."""
+    return prepare(new, stamp) if new.id else _prepare_changed(new, stamp, lookback)
+
+
+def _prepare_changed(new: NewMemory, stamp: Stamp, lookback: Lookback) -> Prepared:
+    prepared = prepare(new, stamp)
+    clues = clues_of(prepared, lookback)
+    return prepared if clues is None else replace(prepared, clues=clues)
 
 
 def _text_of(memory: Prepared) -> str:

@@ -13,6 +13,7 @@ class Fingerprint:
     ``type`` is one of the values of `satchel.store.extraction.kinds.Kind`. Texts are quoted from the
     memory with white space collapsed; a field that the text does not state is ``None`` or empty.
     ``negated`` says that the leading statement (the decision, or else the first sentence) denies something.
+    ``extracted_by`` is the language model that added facts to those of the rules, empty for none.
     """
 
     type: str
@@ -25,6 +26,7 @@ class Fingerprint:
     validator: str | None = None
     deadline: str | None = None
     negated: bool = False
+    extracted_by: str = ""
 
     @property
     def fact_count(self) -> int:
@@ -70,6 +72,7 @@ def from_json(document: str) -> Fingerprint:
         validator=_text(fields, "validator"),
         deadline=_text(fields, "deadline"),
         negated=bool(negated),
+        extracted_by=_text(fields, "extracted_by") or "",
     )
 
 

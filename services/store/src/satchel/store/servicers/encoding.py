@@ -10,6 +10,7 @@ from satchel.api.store.v1 import change_service_pb2 as changes_pb
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.api.types.v1 import memory_pb2, model_pb2
+from satchel.store.lifecycle import TimelineItem
 from satchel.store.model import (
     Change,
     Changes,
@@ -27,6 +28,7 @@ from satchel.store.scope import TextFound, VectorsFound
 
 _HASH_DIGITS = 16
 _MICROS = 1_000_000
+_RULES = "rules"
 _Type = memory_pb2.MemoryType.ValueType
 _State = memory_pb2.MemoryState.ValueType
 _Sensitivity = memory_pb2.Sensitivity.ValueType
@@ -64,6 +66,7 @@ def _plain(found: Memory) -> dict[str, Any]:
         "revision": found.revision,
         "embedding": _embedding(embedded=found.passage_count > 0),
         "token_count": found.costs.verbatim,
+        "archive_batch_id": found.archive_batch,
     }
 
 
@@ -71,8 +74,9 @@ def _fill(message: memory_pb2.Memory, found: Memory) -> None:
     """Set the nested messages that a recall needs; in place, which saves a copy of each."""
     _set_time(message.created_at, found.created_at)
     _set_time(message.updated_at, found.updated_at)
-    if found.occurred_at is not None:
-        _set_time(message.occurred_at, found.occurred_at)
+    for name in ("occurred_at", "archived_at", "unarchived_at"):
+        if (at := getattr(found, name)) is not None:
+            _set_time(getattr(message, name), at)
     costs, counted = message.token_costs, found.costs
     costs.verbatim, costs.fingerprint, costs.header = counted
     facts = message.fingerprint
@@ -84,6 +88,7 @@ def _fill(message: memory_pb2.Memory, found: Memory) -> None:
             getattr(facts, name).extend(value)
         else:
             setattr(facts, name, value)
+    facts.extracted_by = facts.extracted_by or _RULES
     if found.links:
         message.causal_links.extend(link(one) for one in found.links)
 
@@ -101,7 +106,10 @@ def _fill_details(message: memory_pb2.Memory, found: Memory) -> None:
 def link(one: Link) -> memory_pb2.CausalLink:
     """Encode a causal link."""
     return memory_pb2.CausalLink(
-        memory_id=one.memory_id, relation=_Relation(one.relation), outgoing=one.outgoing
+        memory_id=one.memory_id,
+        relation=_Relation(one.relation),
+        outgoing=one.outgoing,
+        phrase=one.phrase,
     )
 
 
@@ -170,6 +178,18 @@ def stored(answer: Stored) -> pb.StoreMemoryResponse:
     )
 
 
+def timeline_item(item: TimelineItem) -> pb.TimelineItem:
+    """Encode a memory in the order of time."""
+    return pb.TimelineItem(
+        id=item.id,
+        timestamp=timestamp(item.at),
+        type=_Type(item.type),
+        summary=item.summary,
+        wing=item.wing,
+        room=item.room,
+    )
+
+
 def fetched(found: Fetched, *, whole: bool) -> pb.BatchGetMemoriesResponse:
     """Encode memories by id, whole or without component, metadata, source and path."""
     response = pb.BatchGetMemoriesResponse(missing_ids=found.missing, remaining_ids=found.remaining)
@@ -216,9 +236,9 @@ def text_found(found: TextFound) -> search_pb.SearchTextResponse:
     )
 
 
-def vectors_found(found: VectorsFound) -> search_pb.SearchVectorsResponse:
+def vectors_found(found: VectorsFound) -> search_pb.SearchStoredVectorsResponse:
     """Encode hits by vectors."""
-    return search_pb.SearchVectorsResponse(
+    return search_pb.SearchStoredVectorsResponse(
         hits=[
             search_pb.StoredVectorHit(memory_id=hit.memory_id, score=hit.score, passage=hit.passage)
             for hit in found.hits
@@ -228,8 +248,8 @@ def vectors_found(found: VectorsFound) -> search_pb.SearchVectorsResponse:
     )
 
 
-def status(found: Status) -> pb.GetStoreStatusResponse:
-    """Encode the store's counts."""
+def status(found: Status, *, unread: int) -> pb.GetStoreStatusResponse:
+    """Encode the store's counts; ``unread`` is how many memories wait for a language model."""
     return pb.GetStoreStatusResponse(
         stats=pb.StoreStats(
             verbatim_count=found.memories,
@@ -242,6 +262,7 @@ def status(found: Status) -> pb.GetStoreStatusResponse:
             active_wings=found.wings,
             archived_count=found.archived,
             pending_embedding_count=found.pending,
+            pending_enrichment_count=unread,
         ),
         head_revision=found.head,
         schema_version=found.schema_version,

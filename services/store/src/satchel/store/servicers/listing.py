@@ -1,10 +1,12 @@
 """What an export and a listing may see, and what binds a page token to its listing."""
 
+from google.protobuf.message import Message
+
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.runtime.errors import InvalidRequest
 from satchel.store.model import MemoryState
 from satchel.store.scope import Scope
-from satchel.store.servicers.decoding import DEFAULT_PROJECT, memory_type, tag_keys
+from satchel.store.servicers.decoding import DEFAULT_PROJECT, memory_type, tag_keys, time
 
 _DEFAULT_PAGE = 100
 _LARGEST_PAGE = 1000
@@ -48,16 +50,29 @@ def list_scope(request: pb.ListMemoriesRequest) -> Scope:
     )
 
 
-def page_size(request: pb.ListMemoriesRequest) -> int:
-    """Return how many memories go on a page."""
-    return min(request.page_size or _DEFAULT_PAGE, _LARGEST_PAGE)
+def timeline_scope(request: pb.ListTimelineRequest) -> Scope:
+    """Decode which memories to put in the order of time."""
+    kind = memory_type(request.type)
+    return Scope(
+        project=request.project or DEFAULT_PROJECT,
+        wings=_one(request.wing),
+        rooms=_one(request.room),
+        types=() if kind is None else (kind,),
+        since=time(request, "since", ""),
+        until=time(request, "until", ""),
+    )
 
 
-def arguments(request: pb.ListMemoriesRequest) -> bytes:
+def page_size(asked: int) -> int:
+    """Return how many memories go on a page; 0 asks for as many as is usual."""
+    return min(asked or _DEFAULT_PAGE, _LARGEST_PAGE)
+
+
+def arguments(request: Message, token: str = "page_token") -> bytes:  # noqa: S107  # the name of a field
     """Return the bytes that say which listing it is: every field but the token."""
-    bare = pb.ListMemoriesRequest()
+    bare = type(request)()
     bare.CopyFrom(request)
-    bare.ClearField("page_token")
+    bare.ClearField(token)
     return bare.SerializeToString(deterministic=True)
 
 

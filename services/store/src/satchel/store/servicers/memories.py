@@ -6,8 +6,10 @@ import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as rpc
+from satchel.store.engine.enriching import Enriching
 from satchel.store.engine.importing import Importing, Record
 from satchel.store.engine.reading import Reading
+from satchel.store.engine.timeline import Timelines
 from satchel.store.engine.writing import Writing
 from satchel.store.ports import FetchQuery
 from satchel.store.servicers import decoding, encoding, listing
@@ -17,10 +19,19 @@ from satchel.store.servicers.records import decode_record, encode_answer
 class MemoryServicer(rpc.MemoryServiceServicer):
     """Answers `MemoryService` with the store's use cases."""
 
-    def __init__(self, writing: Writing, importing: Importing, reading: Reading) -> None:
+    def __init__(
+        self,
+        writing: Writing,
+        importing: Importing,
+        reading: Reading,
+        timelines: Timelines,
+        enriching: Enriching,
+    ) -> None:
         self._writing = writing
         self._importing = importing
         self._reading = reading
+        self._timelines = timelines
+        self._enriching = enriching
 
     async def StoreMemory(  # the contract's name
         self,
@@ -99,12 +110,27 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         """Return a page of memories."""
         page = await self._reading.page(
             listing.list_scope(request),
-            listing.page_size(request),
+            listing.page_size(request.page_size),
             request.page_token,
             listing.arguments(request),
         )
         memories = [encoding.memory(one) for one in page.memories]
         return pb.ListMemoriesResponse(memories=memories, next_page_token=page.next_token)
+
+    async def ListTimeline(  # the contract's name
+        self,
+        request: pb.ListTimelineRequest,
+        context: grpc.aio.ServicerContext[pb.ListTimelineRequest, pb.ListTimelineResponse],  # noqa: ARG002
+    ) -> pb.ListTimelineResponse:
+        """Return a page of what happened when."""
+        page = await self._timelines.page(
+            listing.timeline_scope(request),
+            listing.page_size(request.limit),
+            request.cursor,
+            listing.arguments(request, "cursor"),
+        )
+        items = [encoding.timeline_item(one) for one in page.items]
+        return pb.ListTimelineResponse(items=items, next_cursor=page.next_cursor)
 
     async def UpdateMemory(  # the contract's name
         self,
@@ -137,7 +163,8 @@ class MemoryServicer(rpc.MemoryServiceServicer):
         context: grpc.aio.ServicerContext[pb.GetStoreStatusRequest, pb.GetStoreStatusResponse],  # noqa: ARG002
     ) -> pb.GetStoreStatusResponse:
         """Count what the store holds."""
-        return encoding.status(await self._reading.status(request.project))
+        unread = await self._enriching.waiting(request.project)
+        return encoding.status(await self._reading.status(request.project), unread=unread)
 
 
 async def _records(requests: AsyncIterator[pb.ImportMemoriesRequest]) -> AsyncIterator[Record]:

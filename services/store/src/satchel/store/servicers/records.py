@@ -1,6 +1,7 @@
 """Records of an import as the store's nouns, each checked on its own so that a bad one fails alone."""
 
 from dataclasses import replace
+from typing import Any
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1 import memory_pb2
@@ -74,12 +75,29 @@ def _exported(memory: memory_pb2.Memory) -> NewMemory:
         type=new.type if memory.type_declared or not tells_apart else None,
         tags=tuple(memory.given_tags if tells_apart else memory.tags),
         mixed=not tells_apart,
+        links=tuple(
+            link._replace(phrase=one.phrase) for link, one in zip(new.links, memory.causal_links, strict=True)
+        ),
         created_at=decoding.time(memory, "created_at", "memory."),
         updated_at=decoding.time(memory, "updated_at", "memory."),
         session_order=memory.session_order,
         version=max(memory.version, 1),
-        state=MemoryState(memory.state) if memory.state else MemoryState.ACTIVE,
+        unarchived_at=decoding.time(memory, "unarchived_at", "memory."),
+        **_state(memory),
     )
+
+
+def _state(memory: memory_pb2.Memory) -> dict[str, Any]:
+    """Return the state, and of an archived memory when and by which run it was archived."""
+    archived_at = decoding.time(memory, "archived_at", "memory.")
+    batch = canonical_id(memory.archive_batch_id) or ""
+    if memory.archive_batch_id and not batch:
+        raise _refused(
+            "memory.archive_batch_id", "PATTERN_MISMATCH", "Send the id of a run, a UUID, or none."
+        )
+    if memory.state != memory_pb2.MEMORY_STATE_ARCHIVED:
+        return {"state": MemoryState.ACTIVE}
+    return {"state": MemoryState.ARCHIVED, "archived_at": archived_at, "archive_batch": batch}
 
 
 def _refused(field: str, reason: str, remedy: str) -> InvalidRequest:

@@ -40,11 +40,11 @@ class SearchServicer(rpc.SearchServiceServicer):
         )
         return encoding.text_found(found)
 
-    async def SearchVectors(  # the contract's name
+    async def SearchStoredVectors(  # the contract's name
         self,
-        request: pb.SearchVectorsRequest,
-        context: grpc.aio.ServicerContext[pb.SearchVectorsRequest, pb.SearchVectorsResponse],  # noqa: ARG002
-    ) -> pb.SearchVectorsResponse:
+        request: pb.SearchStoredVectorsRequest,
+        context: grpc.aio.ServicerContext[pb.SearchStoredVectorsRequest, pb.SearchStoredVectorsResponse],  # noqa: ARG002
+    ) -> pb.SearchStoredVectorsResponse:
         """Find the memories nearest to a vector."""
         query = VectorQuery(
             vector=_checked(request.vector),

@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from satchel.api.index.v1 import index_service_pb2 as _index_service_pb2
 from satchel.api.store.v1 import memory_service_pb2 as _memory_service_pb2
 from satchel.api.types.v1 import memory_pb2 as _memory_pb2
 from satchel.api.types.v1 import model_pb2 as _model_pb2
@@ -179,6 +180,38 @@ FACTOR_CAUSAL: Factor.ValueType  # 5
 """Causal links to what is chosen (chi)."""
 Global___Factor: _TypeAlias = Factor  # noqa: Y015
 
+class _Part:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Part.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    PART_UNSPECIFIED: _Part.ValueType  # 0
+    """Never returned."""
+    PART_EMBEDDER: _Part.ValueType  # 1
+    """The embedder, which turns the question into a vector."""
+    PART_INDEX: _Part.ValueType  # 2
+    """The index, which searches by meaning."""
+    PART_STORE: _Part.ValueType  # 3
+    """The store, which holds the memories."""
+    PART_LEXICAL: _Part.ValueType  # 4
+    """The search by words, which the store answers."""
+
+class Part(_Part, metaclass=_PartEnumTypeWrapper):
+    """What a recall works with."""
+
+PART_UNSPECIFIED: Part.ValueType  # 0
+"""Never returned."""
+PART_EMBEDDER: Part.ValueType  # 1
+"""The embedder, which turns the question into a vector."""
+PART_INDEX: Part.ValueType  # 2
+"""The index, which searches by meaning."""
+PART_STORE: Part.ValueType  # 3
+"""The store, which holds the memories."""
+PART_LEXICAL: Part.ValueType  # 4
+"""The search by words, which the store answers."""
+Global___Part: _TypeAlias = Part  # noqa: Y015
+
 class _Outcome:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -327,7 +360,7 @@ class RecallRequest(_message.Message):
     budget: _builtins.int
     """Most tokens that the context may hold, in [1, 100000]. 0 means 4,000."""
     project: _builtins.str
-    """Project. Empty means `default`."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
     wing: _builtins.str
     """Wing. Empty for all wings of the project."""
     room: _builtins.str
@@ -356,7 +389,7 @@ class RecallRequest(_message.Message):
 
     @_builtins.property
     def reference_time(self) -> _timestamp_pb2.Timestamp:
-        """Time from which ages are counted. Absent means now."""
+        """Time from which ages are counted, to the microsecond. Absent means now."""
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
@@ -422,9 +455,9 @@ class RecalledMemory(_message.Message):
     id: _builtins.str
     """Id of the memory."""
     candidate_id: _builtins.str
-    """The same id, under the name that clients of MIRA read."""
+    """Repeats `id` for clients of MIRA; others read `id`."""
     verbatim_id: _builtins.str
-    """The same id, under the name that clients of MIRA read."""
+    """Repeats `id` for clients of MIRA; others read `id`."""
     mode: Global___RenderMode.ValueType
     """In which form it is shown."""
     token_cost: _builtins.int
@@ -538,9 +571,9 @@ class Receipt(_message.Message):
     no_gain_count: _builtins.int
     """Candidates that would add nothing beside what was chosen."""
     @_builtins.property
-    def degraded(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What could not be used: `embedder`, `index` or `lexical`. Empty when all
-        parts answered.
+    def degraded(self) -> _containers.RepeatedScalarFieldContainer[Global___Part.ValueType]:
+        """What could not be used: the embedder, the index or the search by words.
+        Empty when all parts answered.
         """
 
     @_builtins.property
@@ -564,7 +597,7 @@ class Receipt(_message.Message):
         selected_count: _builtins.int = ...,
         threshold: _builtins.float = ...,
         fallback_wing: _builtins.str = ...,
-        degraded: _abc.Iterable[_builtins.str] | None = ...,
+        degraded: _abc.Iterable[Global___Part.ValueType] | None = ...,
         revision: _builtins.int = ...,
         model_sha256: _builtins.str = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
@@ -748,7 +781,7 @@ class SearchMemoriesRequest(_message.Message):
     threshold: _builtins.float
     """Least cosine similarity to the query, in [0, 1]. 0 means none."""
     project: _builtins.str
-    """Project. Empty means `default`."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
     wing: _builtins.str
     """Wing. Empty for all wings of the project."""
     room: _builtins.str
@@ -756,7 +789,10 @@ class SearchMemoriesRequest(_message.Message):
     min_revision: _builtins.int
     """Revision of the store that must be visible. 0 means none."""
     max_content_length: _builtins.int
-    """Most code points of each result's text. 0 means all of it."""
+    """Most code points of each result's text, counting neither bytes nor UTF-16
+    units. 0 means all of it; many long texts then take more than the 4 MiB that
+    gRPC libraries accept by default.
+    """
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_memory_pb2.MemoryType.ValueType]:
         """Types. Empty for all."""
@@ -888,16 +924,16 @@ class SearchMemoriesResponse(_message.Message):
         """The results, best first."""
 
     @_builtins.property
-    def degraded(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What could not be used: `embedder`, `index` or `lexical`. Empty when all
-        parts answered.
+    def degraded(self) -> _containers.RepeatedScalarFieldContainer[Global___Part.ValueType]:
+        """What could not be used: the embedder, the index or the search by words.
+        Empty when all parts answered.
         """
 
     def __init__(
         self,
         *,
         results: _abc.Iterable[Global___SearchResult] | None = ...,
-        degraded: _abc.Iterable[_builtins.str] | None = ...,
+        degraded: _abc.Iterable[Global___Part.ValueType] | None = ...,
         revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -1074,7 +1110,9 @@ class GetStatusRequest(_message.Message):
 
     PROJECT_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project to count. Empty for every project that the caller may read."""
+    """Project to count. Empty means that of the metadata `satchel-project`, else
+    every project that the caller may read.
+    """
     def __init__(
         self,
         *,
@@ -1097,8 +1135,8 @@ class PartStatus(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     HEALTHY_FIELD_NUMBER: _builtins.int
     DETAIL_FIELD_NUMBER: _builtins.int
-    name: _builtins.str
-    """Name of the part: `embedder`, `index` or `store`."""
+    name: Global___Part.ValueType
+    """Which part: the embedder, the index or the store."""
     healthy: _builtins.bool
     """Whether it answers as it should."""
     detail: _builtins.str
@@ -1106,7 +1144,7 @@ class PartStatus(_message.Message):
     def __init__(
         self,
         *,
-        name: _builtins.str = ...,
+        name: Global___Part.ValueType = ...,
         healthy: _builtins.bool = ...,
         detail: _builtins.str = ...,
     ) -> None: ...
@@ -1128,8 +1166,8 @@ class IndexSummary(_message.Message):
     APPLIED_REVISION_FIELD_NUMBER: _builtins.int
     LAG_FIELD_NUMBER: _builtins.int
     PASSAGE_COUNT_FIELD_NUMBER: _builtins.int
-    state: _builtins.str
-    """What it is doing, such as `ready` or `rebuilding`."""
+    state: _index_service_pb2.IndexState.ValueType
+    """What it is doing."""
     applied_revision: _builtins.int
     """Last revision of the store that was applied."""
     lag: _builtins.int
@@ -1139,7 +1177,7 @@ class IndexSummary(_message.Message):
     def __init__(
         self,
         *,
-        state: _builtins.str = ...,
+        state: _index_service_pb2.IndexState.ValueType = ...,
         applied_revision: _builtins.int = ...,
         lag: _builtins.int = ...,
         passage_count: _builtins.int = ...,

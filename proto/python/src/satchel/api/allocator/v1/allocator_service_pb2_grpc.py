@@ -82,8 +82,8 @@ class AllocatorServiceServicer:
     def SearchMemories(self, request, context):
         """Finds memories by words and meaning, best first, without a budget.
 
-        Read-only and safe to retry. Ordered by descending score, then id.
-        Errors: as `Recall`.
+        Read-only and safe to retry. Ordered by descending score, then id. Results hold
+        whole texts unless `max_content_length` is set. Errors: as `Recall`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

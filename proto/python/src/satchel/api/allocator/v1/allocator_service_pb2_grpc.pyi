@@ -50,8 +50,8 @@ class AllocatorServiceStub:
     SearchMemories: _grpc.UnaryUnaryMultiCallable[_allocator_service_pb2.SearchMemoriesRequest, _allocator_service_pb2.SearchMemoriesResponse]
     """Finds memories by words and meaning, best first, without a budget.
 
-    Read-only and safe to retry. Ordered by descending score, then id.
-    Errors: as `Recall`.
+    Read-only and safe to retry. Ordered by descending score, then id. Results hold
+    whole texts unless `max_content_length` is set. Errors: as `Recall`.
     """
     Allocate: _grpc.UnaryUnaryMultiCallable[_allocator_service_pb2.AllocateRequest, _allocator_service_pb2.AllocateResponse]
     """Packs the caller's own candidates into a budget; touches no store.
@@ -91,8 +91,8 @@ class AllocatorServiceAsyncStub(AllocatorServiceStub):
     SearchMemories: _aio.UnaryUnaryMultiCallable[_allocator_service_pb2.SearchMemoriesRequest, _allocator_service_pb2.SearchMemoriesResponse]  # type: ignore[assignment]
     """Finds memories by words and meaning, best first, without a budget.
 
-    Read-only and safe to retry. Ordered by descending score, then id.
-    Errors: as `Recall`.
+    Read-only and safe to retry. Ordered by descending score, then id. Results hold
+    whole texts unless `max_content_length` is set. Errors: as `Recall`.
     """
     Allocate: _aio.UnaryUnaryMultiCallable[_allocator_service_pb2.AllocateRequest, _allocator_service_pb2.AllocateResponse]  # type: ignore[assignment]
     """Packs the caller's own candidates into a budget; touches no store.
@@ -141,8 +141,8 @@ class AllocatorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_allocator_service_pb2.SearchMemoriesResponse, _abc.Awaitable[_allocator_service_pb2.SearchMemoriesResponse]]:
         """Finds memories by words and meaning, best first, without a budget.
 
-        Read-only and safe to retry. Ordered by descending score, then id.
-        Errors: as `Recall`.
+        Read-only and safe to retry. Ordered by descending score, then id. Results hold
+        whole texts unless `max_content_length` is set. Errors: as `Recall`.
         """
 
     @_abc_1.abstractmethod

@@ -92,7 +92,9 @@ class PassageSpan(_message.Message):
     text_index: _builtins.int
     """Index of the text in the request."""
     start: _builtins.int
-    """First code point of the passage."""
+    """First code point of the passage in the text, from 0. Offsets count code points,
+    neither bytes nor UTF-16 units.
+    """
     end: _builtins.int
     """Code point after the last of the passage."""
     token_count: _builtins.int

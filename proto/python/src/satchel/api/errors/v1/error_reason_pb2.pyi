@@ -160,6 +160,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
     Code: RESOURCE_EXHAUSTED. Metadata: `remedy`.
     """
+    ERROR_REASON_COUNT_MISMATCH: _ErrorReason.ValueType  # 39
+    """Another number of memories would be deleted than the caller expected.
+
+    Code: FAILED_PRECONDITION. Metadata: `expected_count`, `actual_count`.
+    """
+    ERROR_REASON_VERSION_NOT_FOUND: _ErrorReason.ValueType  # 40
+    """The memory never had this version, or it is not kept any more.
+
+    Code: NOT_FOUND. Metadata: `memory_id`, `version`.
+    """
     ERROR_REASON_DIMENSION_MISMATCH: _ErrorReason.ValueType  # 50
     """Vectors have another length than the index or the model.
 
@@ -233,20 +243,76 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_ROUTE_NOT_FOUND: _ErrorReason.ValueType  # 78
     """The REST door has no such path: `method` is the verb. Or the MCP door has no
-    such tool: `method` is `tools/call`, and `path` the name of the tool.
+    such tool, prompt or resource: `method` is `tools/call`, `prompts/get` or
+    `resources/read`, and `path` the name or the address.
 
     Code: NOT_FOUND. Metadata: `method`, `path`.
+    """
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 79
+    """The caller made more requests a minute than an HTTP door takes of one
+    caller. `google.rpc.RetryInfo` says when the next one is taken.
+
+    Code: RESOURCE_EXHAUSTED. Metadata: `limit` (requests a minute).
+    """
+    ERROR_REASON_CONFIRMATION_REQUIRED: _ErrorReason.ValueType  # 80
+    """A tool of the MCP door would destroy something, and the user has not agreed.
+    Nothing was changed. The text says what would be done.
+
+    Code: FAILED_PRECONDITION. Metadata: `tool`, `remedy` (unless the user was
+    asked and declined).
+    """
+    ERROR_REASON_IDENTITY_NOT_FOUND: _ErrorReason.ValueType  # 90
+    """No identity is kept of this agent in the project, or not of this version.
+
+    Code: NOT_FOUND. Metadata: `agent_id`, `version` (where one was asked for).
+    """
+    ERROR_REASON_IDENTITIES_DISABLED: _ErrorReason.ValueType  # 91
+    """This store is not started with identities of agents.
+
+    Code: FAILED_PRECONDITION. Metadata: `remedy`.
+    """
+    ERROR_REASON_DIRECTIVE_NOT_UNDERSTOOD: _ErrorReason.ValueType  # 92
+    """A directive holds nothing that is understood.
+
+    Code: INVALID_ARGUMENT. Metadata: `field`, `limit` (what is understood), `remedy`.
+    """
+    ERROR_REASON_NOTHING_TO_CHANGE: _ErrorReason.ValueType  # 93
+    """A patch of an identity sets no field.
+
+    Code: INVALID_ARGUMENT. Metadata: `limit` (the fields that can be set), `remedy`.
+    """
+    ERROR_REASON_WEBHOOK_NOT_FOUND: _ErrorReason.ValueType  # 100
+    """No webhook endpoint has this id.
+
+    Code: NOT_FOUND. Metadata: `webhook_id`.
+    """
+    ERROR_REASON_WEBHOOK_URL_REFUSED: _ErrorReason.ValueType  # 101
+    """The URL of an endpoint cannot be called, or leads to an address of this
+    machine or of a private network.
+
+    Code: INVALID_ARGUMENT. Metadata: `field`, `limit`, `remedy`.
+    """
+    ERROR_REASON_WEBHOOKS_DISABLED: _ErrorReason.ValueType  # 102
+    """This store is not started with webhooks.
+
+    Code: FAILED_PRECONDITION. Metadata: `remedy`.
+    """
+    ERROR_REASON_WEBHOOK_LIMIT_REACHED: _ErrorReason.ValueType  # 103
+    """There are as many webhook endpoints as there may be.
+
+    Code: RESOURCE_EXHAUSTED. Metadata: `limit`, `remedy`.
     """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a request failed.
 
     A failed RPC carries a `google.rpc.Status` with exactly one
-    `google.rpc.ErrorInfo`: `domain` is `satchel`, `reason` is the name of a value
-    of this enum, `metadata` holds what the comment of the value lists. Reasons
-    of the FIELD family also carry a `google.rpc.BadRequest` that lists every
-    violation found. New values and new metadata keys may be added; the code of a
-    value and the meaning of a key never change.
+    `google.rpc.ErrorInfo`: `domain` is `satchel`, `reason` is the full name of a
+    value of this enum with its prefix, such as `ERROR_REASON_FIELD_REQUIRED`,
+    `metadata` holds what the comment of the value lists. Comments of RPCs leave the
+    prefix out. Reasons of the FIELD family also carry a `google.rpc.BadRequest` that
+    lists every violation found. New values and new metadata keys may be added; the
+    code of a value and the meaning of a key never change.
 
     No details come with what gRPC refuses before any code of ours runs: a message
     that is larger than the network carries, and a call beyond what a flooded
@@ -395,6 +461,16 @@ ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 38
 
 Code: RESOURCE_EXHAUSTED. Metadata: `remedy`.
 """
+ERROR_REASON_COUNT_MISMATCH: ErrorReason.ValueType  # 39
+"""Another number of memories would be deleted than the caller expected.
+
+Code: FAILED_PRECONDITION. Metadata: `expected_count`, `actual_count`.
+"""
+ERROR_REASON_VERSION_NOT_FOUND: ErrorReason.ValueType  # 40
+"""The memory never had this version, or it is not kept any more.
+
+Code: NOT_FOUND. Metadata: `memory_id`, `version`.
+"""
 ERROR_REASON_DIMENSION_MISMATCH: ErrorReason.ValueType  # 50
 """Vectors have another length than the index or the model.
 
@@ -468,8 +544,63 @@ Code: INTERNAL. Metadata: none.
 """
 ERROR_REASON_ROUTE_NOT_FOUND: ErrorReason.ValueType  # 78
 """The REST door has no such path: `method` is the verb. Or the MCP door has no
-such tool: `method` is `tools/call`, and `path` the name of the tool.
+such tool, prompt or resource: `method` is `tools/call`, `prompts/get` or
+`resources/read`, and `path` the name or the address.
 
 Code: NOT_FOUND. Metadata: `method`, `path`.
+"""
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 79
+"""The caller made more requests a minute than an HTTP door takes of one
+caller. `google.rpc.RetryInfo` says when the next one is taken.
+
+Code: RESOURCE_EXHAUSTED. Metadata: `limit` (requests a minute).
+"""
+ERROR_REASON_CONFIRMATION_REQUIRED: ErrorReason.ValueType  # 80
+"""A tool of the MCP door would destroy something, and the user has not agreed.
+Nothing was changed. The text says what would be done.
+
+Code: FAILED_PRECONDITION. Metadata: `tool`, `remedy` (unless the user was
+asked and declined).
+"""
+ERROR_REASON_IDENTITY_NOT_FOUND: ErrorReason.ValueType  # 90
+"""No identity is kept of this agent in the project, or not of this version.
+
+Code: NOT_FOUND. Metadata: `agent_id`, `version` (where one was asked for).
+"""
+ERROR_REASON_IDENTITIES_DISABLED: ErrorReason.ValueType  # 91
+"""This store is not started with identities of agents.
+
+Code: FAILED_PRECONDITION. Metadata: `remedy`.
+"""
+ERROR_REASON_DIRECTIVE_NOT_UNDERSTOOD: ErrorReason.ValueType  # 92
+"""A directive holds nothing that is understood.
+
+Code: INVALID_ARGUMENT. Metadata: `field`, `limit` (what is understood), `remedy`.
+"""
+ERROR_REASON_NOTHING_TO_CHANGE: ErrorReason.ValueType  # 93
+"""A patch of an identity sets no field.
+
+Code: INVALID_ARGUMENT. Metadata: `limit` (the fields that can be set), `remedy`.
+"""
+ERROR_REASON_WEBHOOK_NOT_FOUND: ErrorReason.ValueType  # 100
+"""No webhook endpoint has this id.
+
+Code: NOT_FOUND. Metadata: `webhook_id`.
+"""
+ERROR_REASON_WEBHOOK_URL_REFUSED: ErrorReason.ValueType  # 101
+"""The URL of an endpoint cannot be called, or leads to an address of this
+machine or of a private network.
+
+Code: INVALID_ARGUMENT. Metadata: `field`, `limit`, `remedy`.
+"""
+ERROR_REASON_WEBHOOKS_DISABLED: ErrorReason.ValueType  # 102
+"""This store is not started with webhooks.
+
+Code: FAILED_PRECONDITION. Metadata: `remedy`.
+"""
+ERROR_REASON_WEBHOOK_LIMIT_REACHED: ErrorReason.ValueType  # 103
+"""There are as many webhook endpoints as there may be.
+
+Code: RESOURCE_EXHAUSTED. Metadata: `limit`, `remedy`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -80,7 +80,9 @@ class SearchVectorsRequest(_message.Message):
     """Revision of the store that must be applied before the search. 0 means none."""
     @_builtins.property
     def filter(self) -> _scope_pb2.MemoryFilter:
-        """Which memories may be found."""
+        """Which memories may be found. Absent: the active ones of the project that
+        `satchel-project` names, else `default`.
+        """
 
     def __init__(
         self,

@@ -25,20 +25,20 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$satchel/api/options/v1/options.proto\x12\x16satchel.api.options.v1\x1a google/protobuf/descriptor.proto\"\xc7\x02\n\nFieldRules\x12\x12\n\nmin_length\x18\x01 \x01(\r\x12\x12\n\nmax_length\x18\x02 \x01(\r\x12\x11\n\tnot_blank\x18\x03 \x01(\x08\x12\x0f\n\x07pattern\x18\x04 \x01(\t\x12\x14\n\x0cpattern_hint\x18\x05 \x01(\t\x12\x14\n\x07minimum\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07maximum\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\tmin_items\x18\x08 \x01(\r\x12\x11\n\tmax_items\x18\t \x01(\r\x12\x11\n\tmax_bytes\x18\n \x01(\r\x12.\n\x06\x66ormat\x18\x0b \x01(\x0e\x32\x1e.satchel.api.options.v1.Format\x12\x14\n\x0c\x64\x65\x66\x61ult_json\x18\x0c \x01(\t\x12\x14\n\x0c\x61\x63\x63\x65pts_text\x18\r \x01(\x08\x42\n\n\x08_minimumB\n\n\x08_maximum\"\x92\x01\n\x0bMethodRules\x12\x14\n\x0chttp_success\x18\x01 \x01(\r\x12.\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0e\x32\x1e.satchel.api.options.v1.Access\x12\x0e\n\x06hidden\x18\x03 \x01(\x08\x12\x19\n\x11\x61nswers_each_item\x18\x04 \x01(\x08\x12\x12\n\nidempotent\x18\x05 \x01(\x08*G\n\x06\x46ormat\x12\x16\n\x12\x46ORMAT_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x46ORMAT_UUID\x10\x01\x12\x14\n\x10\x46ORMAT_MEMORY_ID\x10\x02*h\n\x06\x41\x63\x63\x65ss\x12\x16\n\x12\x41\x43\x43\x45SS_UNSPECIFIED\x10\x00\x12\x11\n\rACCESS_PUBLIC\x10\x01\x12\x0f\n\x0b\x41\x43\x43\x45SS_READ\x10\x02\x12\x10\n\x0c\x41\x43\x43\x45SS_WRITE\x10\x03\x12\x10\n\x0c\x41\x43\x43\x45SS_ADMIN\x10\x04:R\n\x05\x66ield\x12\x1d.google.protobuf.FieldOptions\x18\xc9\x91\x03 \x01(\x0b\x32\".satchel.api.options.v1.FieldRules:U\n\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xca\x91\x03 \x01(\x0b\x32#.satchel.api.options.v1.MethodRulesBG\n\x1a\x64\x65v.satchel.api.options.v1P\x01Z\'satchel.dev/go/api/options/v1;optionsv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$satchel/api/options/v1/options.proto\x12\x16satchel.api.options.v1\x1a google/protobuf/descriptor.proto\"\xc7\x02\n\nFieldRules\x12\x12\n\nmin_length\x18\x01 \x01(\r\x12\x12\n\nmax_length\x18\x02 \x01(\r\x12\x11\n\tnot_blank\x18\x03 \x01(\x08\x12\x0f\n\x07pattern\x18\x04 \x01(\t\x12\x14\n\x0cpattern_hint\x18\x05 \x01(\t\x12\x14\n\x07minimum\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x07maximum\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\tmin_items\x18\x08 \x01(\r\x12\x11\n\tmax_items\x18\t \x01(\r\x12\x11\n\tmax_bytes\x18\n \x01(\r\x12.\n\x06\x66ormat\x18\x0b \x01(\x0e\x32\x1e.satchel.api.options.v1.Format\x12\x14\n\x0c\x64\x65\x66\x61ult_json\x18\x0c \x01(\t\x12\x14\n\x0c\x61\x63\x63\x65pts_text\x18\r \x01(\x08\x42\n\n\x08_minimumB\n\n\x08_maximum\"\xa2\x01\n\x0bMethodRules\x12\x14\n\x0chttp_success\x18\x01 \x01(\r\x12.\n\x06\x61\x63\x63\x65ss\x18\x02 \x01(\x0e\x32\x1e.satchel.api.options.v1.Access\x12\x0e\n\x06hidden\x18\x03 \x01(\x08\x12\x19\n\x11\x61nswers_each_item\x18\x04 \x01(\x08\x12\"\n\x1aidempotent_with_request_id\x18\x05 \x01(\x08*G\n\x06\x46ormat\x12\x16\n\x12\x46ORMAT_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x46ORMAT_UUID\x10\x01\x12\x14\n\x10\x46ORMAT_MEMORY_ID\x10\x02*h\n\x06\x41\x63\x63\x65ss\x12\x16\n\x12\x41\x43\x43\x45SS_UNSPECIFIED\x10\x00\x12\x11\n\rACCESS_PUBLIC\x10\x01\x12\x0f\n\x0b\x41\x43\x43\x45SS_READ\x10\x02\x12\x10\n\x0c\x41\x43\x43\x45SS_WRITE\x10\x03\x12\x10\n\x0c\x41\x43\x43\x45SS_ADMIN\x10\x04:R\n\x05\x66ield\x12\x1d.google.protobuf.FieldOptions\x18\xc9\x91\x03 \x01(\x0b\x32\".satchel.api.options.v1.FieldRules:U\n\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xca\x91\x03 \x01(\x0b\x32#.satchel.api.options.v1.MethodRulesBU\n\x1a\x64\x65v.satchel.api.options.v1B\x0cOptionsProtoP\x01Z\'satchel.dev/go/api/options/v1;optionsv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.options.v1.options_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\032dev.satchel.api.options.v1P\001Z\'satchel.dev/go/api/options/v1;optionsv1'
-  _globals['_FORMAT']._serialized_start=577
-  _globals['_FORMAT']._serialized_end=648
-  _globals['_ACCESS']._serialized_start=650
-  _globals['_ACCESS']._serialized_end=754
+  _globals['DESCRIPTOR']._serialized_options = b'\n\032dev.satchel.api.options.v1B\014OptionsProtoP\001Z\'satchel.dev/go/api/options/v1;optionsv1'
+  _globals['_FORMAT']._serialized_start=593
+  _globals['_FORMAT']._serialized_end=664
+  _globals['_ACCESS']._serialized_start=666
+  _globals['_ACCESS']._serialized_end=770
   _globals['_FIELDRULES']._serialized_start=99
   _globals['_FIELDRULES']._serialized_end=426
   _globals['_METHODRULES']._serialized_start=429
-  _globals['_METHODRULES']._serialized_end=575
+  _globals['_METHODRULES']._serialized_end=591
 # @@protoc_insertion_point(module_scope)

@@ -138,7 +138,8 @@ class FieldRules(_message.Message):
     """
     accepts_text: _builtins.bool
     """In JSON, a comma-separated string is accepted for a repeated string field,
-    and a string that holds a JSON object for a `google.protobuf.Struct`.
+    a string that holds a JSON list for a repeated message field, and one that
+    holds a JSON object for a `google.protobuf.Struct`.
     """
     def __init__(
         self,
@@ -182,7 +183,7 @@ class MethodRules(_message.Message):
     ACCESS_FIELD_NUMBER: _builtins.int
     HIDDEN_FIELD_NUMBER: _builtins.int
     ANSWERS_EACH_ITEM_FIELD_NUMBER: _builtins.int
-    IDEMPOTENT_FIELD_NUMBER: _builtins.int
+    IDEMPOTENT_WITH_REQUEST_ID_FIELD_NUMBER: _builtins.int
     http_success: _builtins.int
     """HTTP status of a success at the REST door. 0 means 200."""
     access: Global___Access.ValueType
@@ -193,9 +194,10 @@ class MethodRules(_message.Message):
     """Of a stream of requests: each one is answered by itself, so one that breaks
     a limit does not end the stream.
     """
-    idempotent: _builtins.bool
-    """A repeat has no further effect, so a client may send the call again without
-    knowing what became of the first one.
+    idempotent_with_request_id: _builtins.bool
+    """A repeat with the same `request_id` has no further effect, so a client that
+    sends one may send the call again without knowing what became of the first.
+    RPCs that may always be repeated have protobuf's own `idempotency_level`.
     """
     def __init__(
         self,
@@ -204,11 +206,11 @@ class MethodRules(_message.Message):
         access: Global___Access.ValueType = ...,
         hidden: _builtins.bool = ...,
         answers_each_item: _builtins.bool = ...,
-        idempotent: _builtins.bool = ...,
+        idempotent_with_request_id: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "answers_each_item", b"answers_each_item", "hidden", b"hidden", "http_success", b"http_success", "idempotent", b"idempotent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "answers_each_item", b"answers_each_item", "hidden", b"hidden", "http_success", b"http_success", "idempotent_with_request_id", b"idempotent_with_request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -60,12 +60,18 @@ class WatchChangesRequest(_message.Message):
     after_revision: _builtins.int
     """Last revision that the client has; changes after it are sent. 0 for all."""
     include_vectors: _builtins.bool
-    """Whether the vectors of the passages are sent."""
+    """Whether the vectors of the passages are sent. A single change is never split:
+    the longest text has some 1,000 passages of `dimension` * 4 bytes, which is
+    1.5 MiB with the packaged model. With a model of more than 700 dimensions,
+    accept messages of 64 MiB.
+    """
     project: _builtins.str
-    """Project whose changes are sent. Empty for every project that the caller may read."""
+    """Project whose changes are sent. Empty means that of the metadata
+    `satchel-project`, else every project that the caller may read.
+    """
     batch_size: _builtins.int
     """Greatest number of changes in one response, in [1, 1000]. 0 means 200. A
-    response of large changes holds fewer: it ends at about 8 MiB.
+    response of large changes holds fewer: it ends at 3 MiB.
     """
     stop_at_head: _builtins.bool
     """Ends the stream at the head instead of waiting for more."""

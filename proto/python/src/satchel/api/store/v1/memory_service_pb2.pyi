@@ -88,7 +88,7 @@ class StoreMemoryRequest(_message.Message):
     type: _memory_pb2.MemoryType.ValueType
     """What kind of thing the memory says. Absent: inferred from the text."""
     project: _builtins.str
-    """Project. Empty means `default`."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
     session_id: _builtins.str
     """Conversation that the memory comes from, at most 200 code points. Turns of
     one session keep the order in which they are stored.
@@ -121,7 +121,9 @@ class StoreMemoryRequest(_message.Message):
 
     @_builtins.property
     def occurred_at(self) -> _timestamp_pb2.Timestamp:
-        """When it happened. Absent means unknown; the creation time stands in for it."""
+        """When it happened, kept to the microsecond; finer parts are cut. Absent means
+        unknown; the creation time stands in for it.
+        """
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -129,7 +131,7 @@ class StoreMemoryRequest(_message.Message):
 
     @_builtins.property
     def component(self) -> _memory_pb2.Component:
-        """Typed fields, for a memory of a component."""
+        """Typed fields, for a memory of a component. At most 1,048,576 bytes as JSON."""
 
     @_builtins.property
     def causal_links(self) -> _containers.RepeatedCompositeFieldContainer[_memory_pb2.CausalLink]:
@@ -187,7 +189,7 @@ class StoreMemoryResponse(_message.Message):
     id: _builtins.str
     """Id of the memory."""
     fingerprint_id: _builtins.str
-    """The same id, under the name that clients of MIRA read."""
+    """Repeats `id` for clients of MIRA; others read `id`."""
     type: _memory_pb2.MemoryType.ValueType
     """What kind of thing it says, given or inferred."""
     fact_count: _builtins.int
@@ -377,7 +379,7 @@ class ExportMemoriesRequest(_message.Message):
     STATES_FIELD_NUMBER: _builtins.int
     ALL_PROJECTS_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project. Empty means `default`."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
     wing: _builtins.str
     """Wing. Empty for all."""
     room: _builtins.str
@@ -446,7 +448,9 @@ class GetMemoryRequest(_message.Message):
     id: _builtins.str
     """Id of the memory."""
     project: _builtins.str
-    """Project that it must belong to. Empty for any that the caller may read."""
+    """Project that it must belong to. Empty means that of the metadata
+    `satchel-project`, else any that the caller may read.
+    """
     def __init__(
         self,
         *,
@@ -497,7 +501,9 @@ class BatchGetMemoriesRequest(_message.Message):
     INCLUDE_VECTORS_FIELD_NUMBER: _builtins.int
     NEIGHBOR_COUNT_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project that they must belong to. Empty for any that the caller may read."""
+    """Project that they must belong to. Empty means that of the metadata
+    `satchel-project`, else any that the caller may read.
+    """
     view: Global___MemoryView.ValueType
     """How much of each is returned."""
     include_vectors: _builtins.bool
@@ -546,7 +552,9 @@ class MemoryVectors(_message.Message):
     """Length of one row."""
     @_builtins.property
     def starts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """First code point of each passage."""
+        """First code point of each passage in the text, from 0. Offsets count code points,
+        neither bytes nor UTF-16 units.
+        """
 
     @_builtins.property
     def ends(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -639,7 +647,7 @@ class ListMemoriesRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project. Empty means `default`."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
     wing: _builtins.str
     """Wing. Empty for all."""
     room: _builtins.str
@@ -708,6 +716,135 @@ class ListMemoriesResponse(_message.Message):
 Global___ListMemoriesResponse: _TypeAlias = ListMemoriesResponse  # noqa: Y015
 
 @_typing.final
+class ListTimelineRequest(_message.Message):
+    """Which memories to put in the order of time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECT_FIELD_NUMBER: _builtins.int
+    WING_FIELD_NUMBER: _builtins.int
+    ROOM_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    project: _builtins.str
+    """Project. Empty means that of the metadata `satchel-project`, else `default`."""
+    wing: _builtins.str
+    """Wing. Empty for all."""
+    room: _builtins.str
+    """Room. Empty for all."""
+    type: _memory_pb2.MemoryType.ValueType
+    """Type. Absent for all."""
+    limit: _builtins.int
+    """Greatest number of items. 0 means 100; more than 1,000 is taken as 1,000."""
+    cursor: _builtins.str
+    """`next_cursor` of the answer before. Every other field must be the same."""
+    @_builtins.property
+    def since(self) -> _timestamp_pb2.Timestamp:
+        """Only what happened (or, without that, was stored) at or after this time."""
+
+    @_builtins.property
+    def until(self) -> _timestamp_pb2.Timestamp:
+        """Only what happened (or, without that, was stored) before this time."""
+
+    def __init__(
+        self,
+        *,
+        project: _builtins.str = ...,
+        wing: _builtins.str = ...,
+        room: _builtins.str = ...,
+        type: _memory_pb2.MemoryType.ValueType = ...,
+        since: _timestamp_pb2.Timestamp | None = ...,
+        until: _timestamp_pb2.Timestamp | None = ...,
+        limit: _builtins.int = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "limit", b"limit", "project", b"project", "room", b"room", "since", b"since", "type", b"type", "until", b"until", "wing", b"wing"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTimelineRequest: _TypeAlias = ListTimelineRequest  # noqa: Y015
+
+@_typing.final
+class TimelineItem(_message.Message):
+    """One memory in the order of time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    TIMESTAMP_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    WING_FIELD_NUMBER: _builtins.int
+    ROOM_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Id of the memory."""
+    type: _memory_pb2.MemoryType.ValueType
+    """What kind of thing it says."""
+    summary: _builtins.str
+    """What it is about, on one line: its first subject, else its decision, else the
+    first 80 code points of its text; at most 200 code points. Of a secret, those
+    of its title and description.
+    """
+    wing: _builtins.str
+    """Wing of the memory."""
+    room: _builtins.str
+    """Room of the memory."""
+    @_builtins.property
+    def timestamp(self) -> _timestamp_pb2.Timestamp:
+        """When it happened, else when it was stored."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        timestamp: _timestamp_pb2.Timestamp | None = ...,
+        type: _memory_pb2.MemoryType.ValueType = ...,
+        summary: _builtins.str = ...,
+        wing: _builtins.str = ...,
+        room: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["timestamp", b"timestamp"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "room", b"room", "summary", b"summary", "timestamp", b"timestamp", "type", b"type", "wing", b"wing"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TimelineItem: _TypeAlias = TimelineItem  # noqa: Y015
+
+@_typing.final
+class ListTimelineResponse(_message.Message):
+    """A part of the timeline."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    NEXT_CURSOR_FIELD_NUMBER: _builtins.int
+    next_cursor: _builtins.str
+    """What to send as `cursor` to go on. Empty at the end, and only there."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___TimelineItem]:
+        """The memories, newest first."""
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___TimelineItem] | None = ...,
+        next_cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "next_cursor", b"next_cursor"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTimelineResponse: _TypeAlias = ListTimelineResponse  # noqa: Y015
+
+@_typing.final
 class UpdateMemoryRequest(_message.Message):
     """What to change. Fields are as in `StoreMemoryRequest`."""
 
@@ -734,7 +871,9 @@ class UpdateMemoryRequest(_message.Message):
     id: _builtins.str
     """Id of the memory."""
     project: _builtins.str
-    """Project that it must belong to. Empty for any that the caller may write."""
+    """Project that it must belong to. Empty means that of the metadata
+    `satchel-project`, else any that the caller may write.
+    """
     content: _builtins.str
     """New text, 1 to 65,536 code points."""
     wing: _builtins.str
@@ -767,11 +906,11 @@ class UpdateMemoryRequest(_message.Message):
 
     @_builtins.property
     def component(self) -> _memory_pb2.Component:
-        """New typed fields."""
+        """New typed fields. At most 1,048,576 bytes as JSON."""
 
     @_builtins.property
     def occurred_at(self) -> _timestamp_pb2.Timestamp:
-        """New time at which it happened."""
+        """New time at which it happened, kept to the microsecond."""
 
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
@@ -847,7 +986,9 @@ class DeleteMemoryRequest(_message.Message):
     id: _builtins.str
     """Id of the memory."""
     project: _builtins.str
-    """Project that it must belong to. Empty for any that the caller may write."""
+    """Project that it must belong to. Empty means that of the metadata
+    `satchel-project`, else any that the caller may write.
+    """
     expected_version: _builtins.int
     """Version that the memory must have. 0 for any."""
     request_id: _builtins.str
@@ -902,7 +1043,9 @@ class GetStoreStatusRequest(_message.Message):
 
     PROJECT_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project to count. Empty for every project that the caller may read."""
+    """Project to count. Empty means that of the metadata `satchel-project`, else
+    every project that the caller may read.
+    """
     def __init__(
         self,
         *,
@@ -952,6 +1095,7 @@ class StoreStats(_message.Message):
     ACTIVE_WINGS_FIELD_NUMBER: _builtins.int
     ARCHIVED_COUNT_FIELD_NUMBER: _builtins.int
     PENDING_EMBEDDING_COUNT_FIELD_NUMBER: _builtins.int
+    PENDING_ENRICHMENT_COUNT_FIELD_NUMBER: _builtins.int
     verbatim_count: _builtins.int
     """Memories, active and archived."""
     fingerprint_count: _builtins.int
@@ -968,6 +1112,8 @@ class StoreStats(_message.Message):
     """Memories that are archived."""
     pending_embedding_count: _builtins.int
     """Memories whose embedding is pending."""
+    pending_enrichment_count: _builtins.int
+    """Memories that wait to be read by a language model; 0 while none is set up."""
     @_builtins.property
     def type_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Number of memories by type, in JSON names such as `decision`."""
@@ -989,10 +1135,11 @@ class StoreStats(_message.Message):
         active_wings: _abc.Iterable[_builtins.str] | None = ...,
         archived_count: _builtins.int = ...,
         pending_embedding_count: _builtins.int = ...,
+        pending_enrichment_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_wings", b"active_wings", "archived_count", b"archived_count", "causal_edge_count", b"causal_edge_count", "causal_node_count", b"causal_node_count", "embedding_count", b"embedding_count", "fingerprint_count", b"fingerprint_count", "pending_embedding_count", b"pending_embedding_count", "total_tokens", b"total_tokens", "type_counts", b"type_counts", "verbatim_count", b"verbatim_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_wings", b"active_wings", "archived_count", b"archived_count", "causal_edge_count", b"causal_edge_count", "causal_node_count", b"causal_node_count", "embedding_count", b"embedding_count", "fingerprint_count", b"fingerprint_count", "pending_embedding_count", b"pending_embedding_count", "pending_enrichment_count", b"pending_enrichment_count", "total_tokens", b"total_tokens", "type_counts", b"type_counts", "verbatim_count", b"verbatim_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -29,7 +29,8 @@ class MemoryServiceStub:
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     def __init__(self, channel):
@@ -73,6 +74,11 @@ class MemoryServiceStub:
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesRequest.SerializeToString,
                 response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesResponse.FromString,
                 _registered_method=True)
+        self.ListTimeline = channel.unary_unary(
+                '/satchel.api.store.v1.MemoryService/ListTimeline',
+                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineRequest.SerializeToString,
+                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineResponse.FromString,
+                _registered_method=True)
         self.UpdateMemory = channel.unary_unary(
                 '/satchel.api.store.v1.MemoryService/UpdateMemory',
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.UpdateMemoryRequest.SerializeToString,
@@ -94,7 +100,8 @@ class MemoryServiceServicer:
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     def StoreMemory(self, request, context):
@@ -146,9 +153,9 @@ class MemoryServiceServicer:
         """Streams every memory that the filter lets through, by ascending creation
         time and id, whole, with nothing cut.
 
-        The stream shows the store as it was when it began, in messages of about
-        8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
-        (INVALID_ARGUMENT), for `all_projects` with a project.
+        The stream shows the store as it was when it began, in messages of at most
+        3 MiB. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT),
+        for `all_projects` with a project.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,9 +174,10 @@ class MemoryServiceServicer:
         """Returns several memories in the order of the ids; those that do not exist
         are listed apart and fail nothing.
 
-        A response ends at about 32 MiB, but never before the first memory: the
-        ids beyond are listed in `remaining_ids`, and asking for these goes on.
-        Errors: FIELD_* (INVALID_ARGUMENT).
+        A response ends at 3 MiB, but never before the first memory: the ids beyond
+        are listed in `remaining_ids`, and asking for these goes on. Only a first memory
+        with vectors or neighbors may take more than 4 MiB: clients that ask for these
+        accept 64 MiB. Errors: FIELD_* (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -179,8 +187,20 @@ class MemoryServiceServicer:
         """Lists memories page by page, newest first by creation time, then by id.
 
         Each memory that exists throughout appears once. A page of large memories
-        is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
+        is shorter than asked for: it ends at 3 MiB. Errors: FIELD_*
         (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListTimeline(self, request, context):
+        """Lists what happened when, newest first: by the time of happening, else of
+        storing, to the microsecond, then by id. Active memories only.
+
+        Each memory that is there throughout appears once, also while others are
+        stored and deleted. Errors: FIELD_* (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH
+        (INVALID_ARGUMENT), for a cursor that is damaged or of another listing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -257,6 +277,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesRequest.FromString,
                     response_serializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesResponse.SerializeToString,
             ),
+            'ListTimeline': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTimeline,
+                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineRequest.FromString,
+                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineResponse.SerializeToString,
+            ),
             'UpdateMemory': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateMemory,
                     request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.UpdateMemoryRequest.FromString,
@@ -284,7 +309,8 @@ class MemoryService:
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     @staticmethod
@@ -466,6 +492,33 @@ class MemoryService:
             '/satchel.api.store.v1.MemoryService/ListMemories',
             satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesRequest.SerializeToString,
             satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListMemoriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTimeline(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/satchel.api.store.v1.MemoryService/ListTimeline',
+            satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineRequest.SerializeToString,
+            satchel_dot_api_dot_store_dot_v1_dot_memory__service__pb2.ListTimelineResponse.FromString,
             options,
             channel_credentials,
             insecure,

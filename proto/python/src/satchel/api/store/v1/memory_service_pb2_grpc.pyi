@@ -30,7 +30,8 @@ class MemoryServiceStub:
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     @_typing.overload
@@ -74,9 +75,9 @@ class MemoryServiceStub:
     """Streams every memory that the filter lets through, by ascending creation
     time and id, whole, with nothing cut.
 
-    The stream shows the store as it was when it began, in messages of about
-    8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
-    (INVALID_ARGUMENT), for `all_projects` with a project.
+    The stream shows the store as it was when it began, in messages of at most
+    3 MiB. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT),
+    for `all_projects` with a project.
     """
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRequest, _memory_service_pb2.GetMemoryResponse]
     """Returns one memory, whole.
@@ -87,16 +88,25 @@ class MemoryServiceStub:
     """Returns several memories in the order of the ids; those that do not exist
     are listed apart and fail nothing.
 
-    A response ends at about 32 MiB, but never before the first memory: the
-    ids beyond are listed in `remaining_ids`, and asking for these goes on.
-    Errors: FIELD_* (INVALID_ARGUMENT).
+    A response ends at 3 MiB, but never before the first memory: the ids beyond
+    are listed in `remaining_ids`, and asking for these goes on. Only a first memory
+    with vectors or neighbors may take more than 4 MiB: clients that ask for these
+    accept 64 MiB. Errors: FIELD_* (INVALID_ARGUMENT).
     """
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoriesRequest, _memory_service_pb2.ListMemoriesResponse]
     """Lists memories page by page, newest first by creation time, then by id.
 
     Each memory that exists throughout appears once. A page of large memories
-    is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
+    is shorter than asked for: it ends at 3 MiB. Errors: FIELD_*
     (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
+    """
+    ListTimeline: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListTimelineRequest, _memory_service_pb2.ListTimelineResponse]
+    """Lists what happened when, newest first: by the time of happening, else of
+    storing, to the microsecond, then by id. Active memories only.
+
+    Each memory that is there throughout appears once, also while others are
+    stored and deleted. Errors: FIELD_* (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH
+    (INVALID_ARGUMENT), for a cursor that is damaged or of another listing.
     """
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.UpdateMemoryRequest, _memory_service_pb2.UpdateMemoryResponse]
     """Changes fields of a memory. It keeps its id, creation time, links, and the
@@ -125,7 +135,8 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -166,9 +177,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Streams every memory that the filter lets through, by ascending creation
     time and id, whole, with nothing cut.
 
-    The stream shows the store as it was when it began, in messages of about
-    8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
-    (INVALID_ARGUMENT), for `all_projects` with a project.
+    The stream shows the store as it was when it began, in messages of at most
+    3 MiB. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT),
+    for `all_projects` with a project.
     """
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRequest, _memory_service_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Returns one memory, whole.
@@ -179,16 +190,25 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Returns several memories in the order of the ids; those that do not exist
     are listed apart and fail nothing.
 
-    A response ends at about 32 MiB, but never before the first memory: the
-    ids beyond are listed in `remaining_ids`, and asking for these goes on.
-    Errors: FIELD_* (INVALID_ARGUMENT).
+    A response ends at 3 MiB, but never before the first memory: the ids beyond
+    are listed in `remaining_ids`, and asking for these goes on. Only a first memory
+    with vectors or neighbors may take more than 4 MiB: clients that ask for these
+    accept 64 MiB. Errors: FIELD_* (INVALID_ARGUMENT).
     """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoriesRequest, _memory_service_pb2.ListMemoriesResponse]  # type: ignore[assignment]
     """Lists memories page by page, newest first by creation time, then by id.
 
     Each memory that exists throughout appears once. A page of large memories
-    is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
+    is shorter than asked for: it ends at 3 MiB. Errors: FIELD_*
     (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
+    """
+    ListTimeline: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListTimelineRequest, _memory_service_pb2.ListTimelineResponse]  # type: ignore[assignment]
+    """Lists what happened when, newest first: by the time of happening, else of
+    storing, to the microsecond, then by id. Active memories only.
+
+    Each memory that is there throughout appears once, also while others are
+    stored and deleted. Errors: FIELD_* (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH
+    (INVALID_ARGUMENT), for a cursor that is damaged or of another listing.
     """
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.UpdateMemoryRequest, _memory_service_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
     """Changes fields of a memory. It keeps its id, creation time, links, and the
@@ -216,7 +236,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Stores, reads, changes and deletes memories.
 
     Nothing is acknowledged before it is on disk. Every change gives the store
-    the next revision.
+    the next revision. A memory is at most 3 MiB, so that every answer stays below
+    the 4 MiB that gRPC libraries take by default, where its RPC says nothing else.
     """
 
     @_abc_1.abstractmethod
@@ -279,9 +300,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Streams every memory that the filter lets through, by ascending creation
         time and id, whole, with nothing cut.
 
-        The stream shows the store as it was when it began, in messages of about
-        8 MiB at most. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT
-        (INVALID_ARGUMENT), for `all_projects` with a project.
+        The stream shows the store as it was when it began, in messages of at most
+        3 MiB. Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT),
+        for `all_projects` with a project.
         """
 
     @_abc_1.abstractmethod
@@ -304,9 +325,10 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Returns several memories in the order of the ids; those that do not exist
         are listed apart and fail nothing.
 
-        A response ends at about 32 MiB, but never before the first memory: the
-        ids beyond are listed in `remaining_ids`, and asking for these goes on.
-        Errors: FIELD_* (INVALID_ARGUMENT).
+        A response ends at 3 MiB, but never before the first memory: the ids beyond
+        are listed in `remaining_ids`, and asking for these goes on. Only a first memory
+        with vectors or neighbors may take more than 4 MiB: clients that ask for these
+        accept 64 MiB. Errors: FIELD_* (INVALID_ARGUMENT).
         """
 
     @_abc_1.abstractmethod
@@ -318,8 +340,22 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists memories page by page, newest first by creation time, then by id.
 
         Each memory that exists throughout appears once. A page of large memories
-        is shorter than asked for: it ends at about 8 MiB. Errors: FIELD_*
+        is shorter than asked for: it ends at 3 MiB. Errors: FIELD_*
         (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH (INVALID_ARGUMENT).
+        """
+
+    @_abc_1.abstractmethod
+    def ListTimeline(
+        self,
+        request: _memory_service_pb2.ListTimelineRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.ListTimelineResponse, _abc.Awaitable[_memory_service_pb2.ListTimelineResponse]]:
+        """Lists what happened when, newest first: by the time of happening, else of
+        storing, to the microsecond, then by id. Active memories only.
+
+        Each memory that is there throughout appears once, also while others are
+        stored and deleted. Errors: FIELD_* (INVALID_ARGUMENT); PAGE_TOKEN_MISMATCH
+        (INVALID_ARGUMENT), for a cursor that is damaged or of another listing.
         """
 
     @_abc_1.abstractmethod

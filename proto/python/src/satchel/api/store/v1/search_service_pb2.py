@@ -29,24 +29,24 @@ from satchel.api.types.v1 import model_pb2 as satchel_dot_api_dot_types_dot_v1_d
 from satchel.api.types.v1 import scope_pb2 as satchel_dot_api_dot_types_dot_v1_dot_scope__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)satchel/api/store/v1/search_service.proto\x12\x14satchel.api.store.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a!satchel/api/types/v1/memory.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\x91\x01\n\x11SearchTextRequest\x12\x1c\n\x05query\x18\x01 \x01(\tB\r\xe2\x41\x01\x02\xca\x8c\x19\x05\x10\x90N\x18\x01\x12\x32\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12*\n\x05top_k\x18\x03 \x01(\x05\x42\x1b\xca\x8c\x19\x17\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x03\x31\x30\x30\">\n\x07TextHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\tall_words\x18\x03 \x01(\x08\",\n\x06TagHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\x05\"\x83\x01\n\x12SearchTextResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.satchel.api.store.v1.TextHit\x12.\n\x08tag_hits\x18\x02 \x03(\x0b\x32\x1c.satchel.api.store.v1.TagHit\x12\x10\n\x08revision\x18\x03 \x01(\x03\"\x82\x02\n\x14SearchVectorsRequest\x12\x1c\n\x06vector\x18\x01 \x01(\x0c\x42\x0c\xe2\x41\x01\x02\xca\x8c\x19\x04P\x80\x80\x02\x12m\n\x0cmodel_sha256\x18\x02 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12\x32\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12)\n\x05top_k\x18\x04 \x01(\x05\x42\x1a\xca\x8c\x19\x16\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x02\x31\x30\"D\n\x0fStoredVectorHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07passage\x18\x03 \x01(\x05\"\x92\x01\n\x15SearchVectorsResponse\x12\x33\n\x04hits\x18\x01 \x03(\x0b\x32%.satchel.api.store.v1.StoredVectorHit\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x32\n\x05model\x18\x03 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\"\xce\x01\n\x16\x46\x65tchCandidatesRequest\x12\x1c\n\x03ids\x18\x01 \x03(\tB\x0f\xe2\x41\x01\x02\xca\x8c\x19\x07@\x01H\xe8\x07X\x02\x12\x32\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12.\n\x0eneighbor_count\x18\x03 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\x14@\x12\x32\n\x12neighbors_of_first\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@\"3\n\x0e\x43\x61ndidateLinks\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x12\n\nmemory_ids\x18\x02 \x03(\t\"\xa9\x04\n\x17\x46\x65tchCandidatesResponse\x12\x13\n\x0b\x61sked_count\x18\x01 \x01(\x05\x12\x0b\n\x03ids\x18\x02 \x03(\t\x12\x10\n\x08\x63ontents\x18\x03 \x03(\t\x12\x14\n\x0c\x66ingerprints\x18\x04 \x03(\t\x12\r\n\x05wings\x18\x05 \x03(\t\x12\r\n\x05rooms\x18\x06 \x03(\t\x12\x13\n\x0bsession_ids\x18\x07 \x03(\t\x12\x16\n\x0esession_orders\x18\x08 \x03(\x03\x12/\n\x05types\x18\t \x03(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x16\n\x0e\x63reated_micros\x18\n \x03(\x03\x12\x18\n\x10\x65\x66\x66\x65\x63tive_micros\x18\x0b \x03(\x03\x12\x10\n\x08occurred\x18\x0c \x03(\x08\x12\x10\n\x08versions\x18\r \x03(\x03\x12\x14\n\x0ctoken_counts\x18\x0e \x03(\x05\x12\x13\n\x0b\x66\x61\x63t_counts\x18\x0f \x03(\x05\x12\x11\n\tin_filter\x18\x10 \x03(\x08\x12\x16\n\x0epassage_counts\x18\x11 \x03(\x05\x12\x16\n\x0epassage_starts\x18\x12 \x03(\x05\x12\x14\n\x0cpassage_ends\x18\x13 \x03(\x05\x12\x0f\n\x07vectors\x18\x14 \x01(\x0c\x12\x11\n\tdimension\x18\x15 \x01(\x05\x12\x33\n\x05links\x18\x16 \x03(\x0b\x32$.satchel.api.store.v1.CandidateLinks\x12\x15\n\rremaining_ids\x18\x17 \x03(\t2\xe8\x02\n\rSearchService\x12i\n\nSearchText\x12\'.satchel.api.store.v1.SearchTextRequest\x1a(.satchel.api.store.v1.SearchTextResponse\"\x08\xd2\x8c\x19\x04\x10\x02(\x01\x12r\n\rSearchVectors\x12*.satchel.api.store.v1.SearchVectorsRequest\x1a+.satchel.api.store.v1.SearchVectorsResponse\"\x08\xd2\x8c\x19\x04\x10\x02(\x01\x12x\n\x0f\x46\x65tchCandidates\x12,.satchel.api.store.v1.FetchCandidatesRequest\x1a-.satchel.api.store.v1.FetchCandidatesResponse\"\x08\xd2\x8c\x19\x04\x10\x02(\x01\x42\x41\n\x18\x64\x65v.satchel.api.store.v1P\x01Z#satchel.dev/go/api/store/v1;storev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)satchel/api/store/v1/search_service.proto\x12\x14satchel.api.store.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a!satchel/api/types/v1/memory.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\x91\x01\n\x11SearchTextRequest\x12\x1c\n\x05query\x18\x01 \x01(\tB\r\xe2\x41\x01\x02\xca\x8c\x19\x05\x10\x90N\x18\x01\x12\x32\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12*\n\x05top_k\x18\x03 \x01(\x05\x42\x1b\xca\x8c\x19\x17\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x03\x31\x30\x30\">\n\x07TextHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\tall_words\x18\x03 \x01(\x08\",\n\x06TagHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x0f\n\x07matches\x18\x02 \x01(\x05\"\x83\x01\n\x12SearchTextResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.satchel.api.store.v1.TextHit\x12.\n\x08tag_hits\x18\x02 \x03(\x0b\x32\x1c.satchel.api.store.v1.TagHit\x12\x10\n\x08revision\x18\x03 \x01(\x03\"\x88\x02\n\x1aSearchStoredVectorsRequest\x12\x1c\n\x06vector\x18\x01 \x01(\x0c\x42\x0c\xe2\x41\x01\x02\xca\x8c\x19\x04P\x80\x80\x02\x12m\n\x0cmodel_sha256\x18\x02 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12\x32\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12)\n\x05top_k\x18\x04 \x01(\x05\x42\x1a\xca\x8c\x19\x16\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x02\x31\x30\"D\n\x0fStoredVectorHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07passage\x18\x03 \x01(\x05\"\x98\x01\n\x1bSearchStoredVectorsResponse\x12\x33\n\x04hits\x18\x01 \x03(\x0b\x32%.satchel.api.store.v1.StoredVectorHit\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x32\n\x05model\x18\x03 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\"\xce\x01\n\x16\x46\x65tchCandidatesRequest\x12\x1c\n\x03ids\x18\x01 \x03(\tB\x0f\xe2\x41\x01\x02\xca\x8c\x19\x07@\x01H\xe8\x07X\x02\x12\x32\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12.\n\x0eneighbor_count\x18\x03 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\x14@\x12\x32\n\x12neighbors_of_first\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@\"3\n\x0e\x43\x61ndidateLinks\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x12\n\nmemory_ids\x18\x02 \x03(\t\"\xa9\x04\n\x17\x46\x65tchCandidatesResponse\x12\x13\n\x0b\x61sked_count\x18\x01 \x01(\x05\x12\x0b\n\x03ids\x18\x02 \x03(\t\x12\x10\n\x08\x63ontents\x18\x03 \x03(\t\x12\x14\n\x0c\x66ingerprints\x18\x04 \x03(\t\x12\r\n\x05wings\x18\x05 \x03(\t\x12\r\n\x05rooms\x18\x06 \x03(\t\x12\x13\n\x0bsession_ids\x18\x07 \x03(\t\x12\x16\n\x0esession_orders\x18\x08 \x03(\x03\x12/\n\x05types\x18\t \x03(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x16\n\x0e\x63reated_micros\x18\n \x03(\x03\x12\x18\n\x10\x65\x66\x66\x65\x63tive_micros\x18\x0b \x03(\x03\x12\x10\n\x08occurred\x18\x0c \x03(\x08\x12\x10\n\x08versions\x18\r \x03(\x03\x12\x14\n\x0ctoken_counts\x18\x0e \x03(\x05\x12\x13\n\x0b\x66\x61\x63t_counts\x18\x0f \x03(\x05\x12\x11\n\tin_filter\x18\x10 \x03(\x08\x12\x16\n\x0epassage_counts\x18\x11 \x03(\x05\x12\x16\n\x0epassage_starts\x18\x12 \x03(\x05\x12\x14\n\x0cpassage_ends\x18\x13 \x03(\x05\x12\x0f\n\x07vectors\x18\x14 \x01(\x0c\x12\x11\n\tdimension\x18\x15 \x01(\x05\x12\x33\n\x05links\x18\x16 \x03(\x0b\x32$.satchel.api.store.v1.CandidateLinks\x12\x15\n\rremaining_ids\x18\x17 \x03(\t2\xfe\x02\n\rSearchService\x12j\n\nSearchText\x12\'.satchel.api.store.v1.SearchTextRequest\x1a(.satchel.api.store.v1.SearchTextResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12\x85\x01\n\x13SearchStoredVectors\x12\x30.satchel.api.store.v1.SearchStoredVectorsRequest\x1a\x31.satchel.api.store.v1.SearchStoredVectorsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12y\n\x0f\x46\x65tchCandidates\x12,.satchel.api.store.v1.FetchCandidatesRequest\x1a-.satchel.api.store.v1.FetchCandidatesResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x42U\n\x18\x64\x65v.satchel.api.store.v1B\x12SearchServiceProtoP\x01Z#satchel.dev/go/api/store/v1;storev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.store.v1.search_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.store.v1P\001Z#satchel.dev/go/api/store/v1;storev1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.store.v1B\022SearchServiceProtoP\001Z#satchel.dev/go/api/store/v1;storev1'
   _globals['_SEARCHTEXTREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_SEARCHTEXTREQUEST'].fields_by_name['query']._serialized_options = b'\342A\001\002\312\214\031\005\020\220N\030\001'
   _globals['_SEARCHTEXTREQUEST'].fields_by_name['top_k']._loaded_options = None
   _globals['_SEARCHTEXTREQUEST'].fields_by_name['top_k']._serialized_options = b'\312\214\031\0271\000\000\000\000\000\000\000\0009\000\000\000\000\000@\217@b\003100'
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['vector']._loaded_options = None
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['vector']._serialized_options = b'\342A\001\002\312\214\031\004P\200\200\002'
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['model_sha256']._loaded_options = None
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['model_sha256']._serialized_options = b'\312\214\031S\"\014[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits'
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['top_k']._loaded_options = None
-  _globals['_SEARCHVECTORSREQUEST'].fields_by_name['top_k']._serialized_options = b'\312\214\031\0261\000\000\000\000\000\000\000\0009\000\000\000\000\000@\217@b\00210'
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['vector']._loaded_options = None
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['vector']._serialized_options = b'\342A\001\002\312\214\031\004P\200\200\002'
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['model_sha256']._loaded_options = None
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['model_sha256']._serialized_options = b'\312\214\031S\"\014[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits'
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['top_k']._loaded_options = None
+  _globals['_SEARCHSTOREDVECTORSREQUEST'].fields_by_name['top_k']._serialized_options = b'\312\214\031\0261\000\000\000\000\000\000\000\0009\000\000\000\000\000@\217@b\00210'
   _globals['_FETCHCANDIDATESREQUEST'].fields_by_name['ids']._loaded_options = None
   _globals['_FETCHCANDIDATESREQUEST'].fields_by_name['ids']._serialized_options = b'\342A\001\002\312\214\031\007@\001H\350\007X\002'
   _globals['_FETCHCANDIDATESREQUEST'].fields_by_name['neighbor_count']._loaded_options = None
@@ -54,11 +54,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FETCHCANDIDATESREQUEST'].fields_by_name['neighbors_of_first']._loaded_options = None
   _globals['_FETCHCANDIDATESREQUEST'].fields_by_name['neighbors_of_first']._serialized_options = b'\312\214\031\0221\000\000\000\000\000\000\000\0009\000\000\000\000\000@\217@'
   _globals['_SEARCHSERVICE'].methods_by_name['SearchText']._loaded_options = None
-  _globals['_SEARCHSERVICE'].methods_by_name['SearchText']._serialized_options = b'\322\214\031\004\020\002(\001'
-  _globals['_SEARCHSERVICE'].methods_by_name['SearchVectors']._loaded_options = None
-  _globals['_SEARCHSERVICE'].methods_by_name['SearchVectors']._serialized_options = b'\322\214\031\004\020\002(\001'
+  _globals['_SEARCHSERVICE'].methods_by_name['SearchText']._serialized_options = b'\220\002\001\322\214\031\002\020\002'
+  _globals['_SEARCHSERVICE'].methods_by_name['SearchStoredVectors']._loaded_options = None
+  _globals['_SEARCHSERVICE'].methods_by_name['SearchStoredVectors']._serialized_options = b'\220\002\001\322\214\031\002\020\002'
   _globals['_SEARCHSERVICE'].methods_by_name['FetchCandidates']._loaded_options = None
-  _globals['_SEARCHSERVICE'].methods_by_name['FetchCandidates']._serialized_options = b'\322\214\031\004\020\002(\001'
+  _globals['_SEARCHSERVICE'].methods_by_name['FetchCandidates']._serialized_options = b'\220\002\001\322\214\031\002\020\002'
   _globals['_SEARCHTEXTREQUEST']._serialized_start=242
   _globals['_SEARCHTEXTREQUEST']._serialized_end=387
   _globals['_TEXTHIT']._serialized_start=389
@@ -67,18 +67,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TAGHIT']._serialized_end=497
   _globals['_SEARCHTEXTRESPONSE']._serialized_start=500
   _globals['_SEARCHTEXTRESPONSE']._serialized_end=631
-  _globals['_SEARCHVECTORSREQUEST']._serialized_start=634
-  _globals['_SEARCHVECTORSREQUEST']._serialized_end=892
-  _globals['_STOREDVECTORHIT']._serialized_start=894
-  _globals['_STOREDVECTORHIT']._serialized_end=962
-  _globals['_SEARCHVECTORSRESPONSE']._serialized_start=965
-  _globals['_SEARCHVECTORSRESPONSE']._serialized_end=1111
-  _globals['_FETCHCANDIDATESREQUEST']._serialized_start=1114
-  _globals['_FETCHCANDIDATESREQUEST']._serialized_end=1320
-  _globals['_CANDIDATELINKS']._serialized_start=1322
-  _globals['_CANDIDATELINKS']._serialized_end=1373
-  _globals['_FETCHCANDIDATESRESPONSE']._serialized_start=1376
-  _globals['_FETCHCANDIDATESRESPONSE']._serialized_end=1929
-  _globals['_SEARCHSERVICE']._serialized_start=1932
-  _globals['_SEARCHSERVICE']._serialized_end=2292
+  _globals['_SEARCHSTOREDVECTORSREQUEST']._serialized_start=634
+  _globals['_SEARCHSTOREDVECTORSREQUEST']._serialized_end=898
+  _globals['_STOREDVECTORHIT']._serialized_start=900
+  _globals['_STOREDVECTORHIT']._serialized_end=968
+  _globals['_SEARCHSTOREDVECTORSRESPONSE']._serialized_start=971
+  _globals['_SEARCHSTOREDVECTORSRESPONSE']._serialized_end=1123
+  _globals['_FETCHCANDIDATESREQUEST']._serialized_start=1126
+  _globals['_FETCHCANDIDATESREQUEST']._serialized_end=1332
+  _globals['_CANDIDATELINKS']._serialized_start=1334
+  _globals['_CANDIDATELINKS']._serialized_end=1385
+  _globals['_FETCHCANDIDATESRESPONSE']._serialized_start=1388
+  _globals['_FETCHCANDIDATESRESPONSE']._serialized_end=1941
+  _globals['_SEARCHSERVICE']._serialized_start=1944
+  _globals['_SEARCHSERVICE']._serialized_end=2326
 # @@protoc_insertion_point(module_scope)

@@ -36,7 +36,9 @@ class SearchTextRequest(_message.Message):
     """Greatest number of hits, in [1, 1000]. 0 means 100."""
     @_builtins.property
     def filter(self) -> _scope_pb2.MemoryFilter:
-        """Which memories may be found."""
+        """Which memories may be found. Absent: the active ones of the project that
+        `satchel-project` names, else `default`.
+        """
 
     def __init__(
         self,
@@ -144,7 +146,7 @@ class SearchTextResponse(_message.Message):
 Global___SearchTextResponse: _TypeAlias = SearchTextResponse  # noqa: Y015
 
 @_typing.final
-class SearchVectorsRequest(_message.Message):
+class SearchStoredVectorsRequest(_message.Message):
     """A vector to compare."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -163,7 +165,9 @@ class SearchVectorsRequest(_message.Message):
     """Greatest number of memories, in [1, 1000]. 0 means 10."""
     @_builtins.property
     def filter(self) -> _scope_pb2.MemoryFilter:
-        """Which memories may be found."""
+        """Which memories may be found. Absent: the active ones of the project that
+        `satchel-project` names, else `default`.
+        """
 
     def __init__(
         self,
@@ -179,7 +183,7 @@ class SearchVectorsRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___SearchVectorsRequest: _TypeAlias = SearchVectorsRequest  # noqa: Y015
+Global___SearchStoredVectorsRequest: _TypeAlias = SearchStoredVectorsRequest  # noqa: Y015
 
 @_typing.final
 class StoredVectorHit(_message.Message):
@@ -212,7 +216,7 @@ class StoredVectorHit(_message.Message):
 Global___StoredVectorHit: _TypeAlias = StoredVectorHit  # noqa: Y015
 
 @_typing.final
-class SearchVectorsResponse(_message.Message):
+class SearchStoredVectorsResponse(_message.Message):
     """The memories that were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -243,7 +247,7 @@ class SearchVectorsResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___SearchVectorsResponse: _TypeAlias = SearchVectorsResponse  # noqa: Y015
+Global___SearchStoredVectorsResponse: _TypeAlias = SearchStoredVectorsResponse  # noqa: Y015
 
 @_typing.final
 class FetchCandidatesRequest(_message.Message):
@@ -269,7 +273,9 @@ class FetchCandidatesRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _scope_pb2.MemoryFilter:
-        """What `in_filter` is told of, and the project that all must belong to."""
+        """What `in_filter` is told of, and the project that all must belong to. Absent:
+        the active ones of the project that `satchel-project` names, else `default`.
+        """
 
     def __init__(
         self,
@@ -418,7 +424,9 @@ class FetchCandidatesResponse(_message.Message):
 
     @_builtins.property
     def passage_starts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """First code point of each passage, of all candidates in order."""
+        """First code point of each passage, of all candidates in order, from 0 in the
+        text of each. Offsets count code points, neither bytes nor UTF-16 units.
+        """
 
     @_builtins.property
     def passage_ends(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -40,10 +40,10 @@ class SearchServiceStub:
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchTextRequest.SerializeToString,
                 response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchTextResponse.FromString,
                 _registered_method=True)
-        self.SearchVectors = channel.unary_unary(
-                '/satchel.api.store.v1.SearchService/SearchVectors',
-                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.SerializeToString,
-                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.FromString,
+        self.SearchStoredVectors = channel.unary_unary(
+                '/satchel.api.store.v1.SearchService/SearchStoredVectors',
+                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsRequest.SerializeToString,
+                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsResponse.FromString,
                 _registered_method=True)
         self.FetchCandidates = channel.unary_unary(
                 '/satchel.api.store.v1.SearchService/FetchCandidates',
@@ -70,7 +70,7 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def SearchVectors(self, request, context):
+    def SearchStoredVectors(self, request, context):
         """Finds the memories nearest to a vector by comparing with every passage.
 
         Exact, and slow on a large store: what answers while the index cannot.
@@ -86,8 +86,10 @@ class SearchServiceServicer:
         of those beside them in their sessions, as columns.
 
         One entry of each column belongs to one memory: those asked for in the order
-        of the ids, each once, then the neighbours. Memories that do not exist are
-        left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+        of the ids, each once, then the neighbours. Memories that do not exist, or
+        whose state the filter excludes, are left out. A response ends at some 30 MiB, for it is made for a recall, which
+        wants all at once: clients take 64 MiB. Read-only and safe to retry. Errors:
+        FIELD_* (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -101,10 +103,10 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchTextRequest.FromString,
                     response_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchTextResponse.SerializeToString,
             ),
-            'SearchVectors': grpc.unary_unary_rpc_method_handler(
-                    servicer.SearchVectors,
-                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.FromString,
-                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.SerializeToString,
+            'SearchStoredVectors': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchStoredVectors,
+                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsRequest.FromString,
+                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsResponse.SerializeToString,
             ),
             'FetchCandidates': grpc.unary_unary_rpc_method_handler(
                     servicer.FetchCandidates,
@@ -151,7 +153,7 @@ class SearchService:
             _registered_method=True)
 
     @staticmethod
-    def SearchVectors(request,
+    def SearchStoredVectors(request,
             target,
             options=(),
             channel_credentials=None,
@@ -164,9 +166,9 @@ class SearchService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/satchel.api.store.v1.SearchService/SearchVectors',
-            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsRequest.SerializeToString,
-            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchVectorsResponse.FromString,
+            '/satchel.api.store.v1.SearchService/SearchStoredVectors',
+            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsRequest.SerializeToString,
+            satchel_dot_api_dot_store_dot_v1_dot_search__service__pb2.SearchStoredVectorsResponse.FromString,
             options,
             channel_credentials,
             insecure,

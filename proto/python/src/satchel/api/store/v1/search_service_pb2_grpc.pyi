@@ -43,7 +43,7 @@ class SearchServiceStub:
 
     Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
     """
-    SearchVectors: _grpc.UnaryUnaryMultiCallable[_search_service_pb2.SearchVectorsRequest, _search_service_pb2.SearchVectorsResponse]
+    SearchStoredVectors: _grpc.UnaryUnaryMultiCallable[_search_service_pb2.SearchStoredVectorsRequest, _search_service_pb2.SearchStoredVectorsResponse]
     """Finds the memories nearest to a vector by comparing with every passage.
 
     Exact, and slow on a large store: what answers while the index cannot.
@@ -55,8 +55,10 @@ class SearchServiceStub:
     of those beside them in their sessions, as columns.
 
     One entry of each column belongs to one memory: those asked for in the order
-    of the ids, each once, then the neighbours. Memories that do not exist are
-    left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+    of the ids, each once, then the neighbours. Memories that do not exist, or
+    whose state the filter excludes, are left out. A response ends at some 30 MiB, for it is made for a recall, which
+    wants all at once: clients take 64 MiB. Read-only and safe to retry. Errors:
+    FIELD_* (INVALID_ARGUMENT).
     """
 
 @_typing.type_check_only
@@ -74,7 +76,7 @@ class SearchServiceAsyncStub(SearchServiceStub):
 
     Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
     """
-    SearchVectors: _aio.UnaryUnaryMultiCallable[_search_service_pb2.SearchVectorsRequest, _search_service_pb2.SearchVectorsResponse]  # type: ignore[assignment]
+    SearchStoredVectors: _aio.UnaryUnaryMultiCallable[_search_service_pb2.SearchStoredVectorsRequest, _search_service_pb2.SearchStoredVectorsResponse]  # type: ignore[assignment]
     """Finds the memories nearest to a vector by comparing with every passage.
 
     Exact, and slow on a large store: what answers while the index cannot.
@@ -86,8 +88,10 @@ class SearchServiceAsyncStub(SearchServiceStub):
     of those beside them in their sessions, as columns.
 
     One entry of each column belongs to one memory: those asked for in the order
-    of the ids, each once, then the neighbours. Memories that do not exist are
-    left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+    of the ids, each once, then the neighbours. Memories that do not exist, or
+    whose state the filter excludes, are left out. A response ends at some 30 MiB, for it is made for a recall, which
+    wants all at once: clients take 64 MiB. Read-only and safe to retry. Errors:
+    FIELD_* (INVALID_ARGUMENT).
     """
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -110,11 +114,11 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def SearchVectors(
+    def SearchStoredVectors(
         self,
-        request: _search_service_pb2.SearchVectorsRequest,
+        request: _search_service_pb2.SearchStoredVectorsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_search_service_pb2.SearchVectorsResponse, _abc.Awaitable[_search_service_pb2.SearchVectorsResponse]]:
+    ) -> _typing.Union[_search_service_pb2.SearchStoredVectorsResponse, _abc.Awaitable[_search_service_pb2.SearchStoredVectorsResponse]]:
         """Finds the memories nearest to a vector by comparing with every passage.
 
         Exact, and slow on a large store: what answers while the index cannot.
@@ -132,8 +136,10 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         of those beside them in their sessions, as columns.
 
         One entry of each column belongs to one memory: those asked for in the order
-        of the ids, each once, then the neighbours. Memories that do not exist are
-        left out. Read-only and safe to retry. Errors: FIELD_* (INVALID_ARGUMENT).
+        of the ids, each once, then the neighbours. Memories that do not exist, or
+        whose state the filter excludes, are left out. A response ends at some 30 MiB, for it is made for a recall, which
+        wants all at once: clients take 64 MiB. Read-only and safe to retry. Errors:
+        FIELD_* (INVALID_ARGUMENT).
         """
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

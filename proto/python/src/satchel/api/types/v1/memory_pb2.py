@@ -28,18 +28,20 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!satchel/api/types/v1/memory.proto\x12\x14satchel.api.types.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\"{\n\nCausalLink\x12\x1d\n\tmemory_id\x18\x01 \x01(\tB\n\xe2\x41\x01\x02\xca\x8c\x19\x02X\x02\x12<\n\x08relation\x18\x02 \x01(\x0e\x32$.satchel.api.types.v1.CausalRelationB\x04\xe2\x41\x01\x02\x12\x10\n\x08outgoing\x18\x03 \x01(\x08\"\xf2\x01\n\x0b\x46ingerprint\x12.\n\x04type\x18\x01 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x10\n\x08subjects\x18\x02 \x03(\t\x12\x10\n\x08\x65ntities\x18\x03 \x03(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x04 \x01(\t\x12\x10\n\x08rejected\x18\x05 \x03(\t\x12\x0f\n\x07reasons\x18\x06 \x03(\t\x12\x10\n\x08\x61ssignee\x18\x07 \x01(\t\x12\x11\n\tvalidator\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65\x61\x64line\x18\t \x01(\t\x12\x0f\n\x07negated\x18\n \x01(\x08\x12\x12\n\nfact_count\x18\x0b \x01(\x05\"C\n\nTokenCosts\x12\x10\n\x08verbatim\x18\x01 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\x05\x12\x0e\n\x06header\x18\x03 \x01(\x05\"|\n\x11\x45pisodicComponent\x12\x1a\n\nevent_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x16\n\x05\x61\x63tor\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"x\n\x11SemanticComponent\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x03 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\x12\x17\n\x06source\x18\x04 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"f\n\x13ProceduralComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x05steps\x18\x03 \x03(\tB\n\xca\x8c\x19\x06\x10\x88\'H\xc8\x01\"\x7f\n\x11ResourceComponent\x12\x16\n\x05title\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1d\n\rresource_type\x18\x03 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x19\n\x07\x63ontent\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"_\n\x0eVaultComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x17\n\x06source\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x18\n\x07\x63\x61ption\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"M\n\rCoreComponent\x12\x15\n\x05label\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12%\n\x05limit\x18\x02 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xf0@\"\xf7\x02\n\tComponent\x12;\n\x08\x65pisodic\x18\x01 \x01(\x0b\x32\'.satchel.api.types.v1.EpisodicComponentH\x00\x12;\n\x08semantic\x18\x02 \x01(\x0b\x32\'.satchel.api.types.v1.SemanticComponentH\x00\x12?\n\nprocedural\x18\x03 \x01(\x0b\x32).satchel.api.types.v1.ProceduralComponentH\x00\x12;\n\x08resource\x18\x04 \x01(\x0b\x32\'.satchel.api.types.v1.ResourceComponentH\x00\x12\x35\n\x05vault\x18\x05 \x01(\x0b\x32$.satchel.api.types.v1.VaultComponentH\x00\x12\x33\n\x04\x63ore\x18\x06 \x01(\x0b\x32#.satchel.api.types.v1.CoreComponentH\x00\x42\x06\n\x04kind\"\xe3\t\n\x06Memory\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x1a\n\x07project\x18\x02 \x01(\tB\t\xca\x8c\x19\x05\x10\xc8\x01\x18\x01\x12j\n\x04wing\x18\x03 \x01(\tB\\\xe2\x41\x01\x02\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x66\n\x04room\x18\x04 \x01(\tBX\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x15\n\x04path\x18\x05 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12.\n\x04type\x18\x06 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x32\n\tcomponent\x18\x07 \x01(\x0b\x32\x1f.satchel.api.types.v1.Component\x12\x16\n\x05title\x18\x08 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\t \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1f\n\x07\x63ontent\x18\n \x01(\tB\x0e\xe2\x41\x01\x02\xca\x8c\x19\x06\x10\x80\x80\x04\x18\x01\x12\x16\n\x04tags\x18\x0b \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H@\x12\x33\n\x08metadata\x18\x0c \x01(\x0b\x32\x17.google.protobuf.StructB\x08\xca\x8c\x19\x04P\x80\x80\x04\x12\x1b\n\nsession_id\x18\r \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12$\n\rsession_order\x18\x0e \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12/\n\x0boccurred_at\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x06source\x18\x12 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x36\n\x0bsensitivity\x18\x13 \x01(\x0e\x32!.satchel.api.types.v1.Sensitivity\x12\x30\n\x05state\x18\x14 \x01(\x0e\x32!.satchel.api.types.v1.MemoryState\x12\x1e\n\x07version\x18\x15 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12\x10\n\x08revision\x18\x16 \x01(\x03\x12\x36\n\x0b\x66ingerprint\x18\x17 \x01(\x0b\x32!.satchel.api.types.v1.Fingerprint\x12\x35\n\x0btoken_costs\x18\x18 \x01(\x0b\x32 .satchel.api.types.v1.TokenCosts\x12\x37\n\tembedding\x18\x19 \x01(\x0e\x32$.satchel.api.types.v1.EmbeddingState\x12?\n\x0c\x63\x61usal_links\x18\x1a \x03(\x0b\x32 .satchel.api.types.v1.CausalLinkB\x07\xca\x8c\x19\x03H\xe8\x07\x12\x13\n\x0btoken_count\x18\x1b \x01(\x05\x12\x1c\n\ngiven_tags\x18\x1c \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H \x12\x15\n\rtype_declared\x18\x1d \x01(\x08*\xae\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14MEMORY_TYPE_DECISION\x10\x01\x12\x14\n\x10MEMORY_TYPE_FACT\x10\x02\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x03\x12\x1c\n\x18MEMORY_TYPE_SESSION_NOTE\x10\x04\x12\x19\n\x15MEMORY_TYPE_DEBUG_LOG\x10\x05*y\n\x0bMemoryState\x12\x1c\n\x18MEMORY_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_STATE_ACTIVE\x10\x01\x12\x19\n\x15MEMORY_STATE_ARCHIVED\x10\x02\x12\x18\n\x14MEMORY_STATE_DELETED\x10\x03*l\n\x0e\x45mbeddingState\x12\x1f\n\x1b\x45MBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x45MBEDDING_STATE_PENDING\x10\x01\x12\x1c\n\x18\x45MBEDDING_STATE_EMBEDDED\x10\x02*m\n\x0bSensitivity\x12\x1b\n\x17SENSITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSENSITIVITY_LOW\x10\x01\x12\x16\n\x12SENSITIVITY_MEDIUM\x10\x02\x12\x14\n\x10SENSITIVITY_HIGH\x10\x03*\xc9\x01\n\x0e\x43\x61usalRelation\x12\x1f\n\x1b\x43\x41USAL_RELATION_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41USAL_RELATION_BECAUSE\x10\x01\x12\x1d\n\x19\x43\x41USAL_RELATION_TRIGGERED\x10\x02\x12\x1b\n\x17\x43\x41USAL_RELATION_UPDATES\x10\x03\x12\x1f\n\x1b\x43\x41USAL_RELATION_CONTRADICTS\x10\x04\x12\x1c\n\x18\x43\x41USAL_RELATION_RESOLVES\x10\x05\x42\x41\n\x18\x64\x65v.satchel.api.types.v1P\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!satchel/api/types/v1/memory.proto\x12\x14satchel.api.types.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\"\x93\x01\n\nCausalLink\x12\x1d\n\tmemory_id\x18\x01 \x01(\tB\n\xe2\x41\x01\x02\xca\x8c\x19\x02X\x02\x12<\n\x08relation\x18\x02 \x01(\x0e\x32$.satchel.api.types.v1.CausalRelationB\x04\xe2\x41\x01\x02\x12\x10\n\x08outgoing\x18\x03 \x01(\x08\x12\x16\n\x06phrase\x18\x04 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\"\x88\x02\n\x0b\x46ingerprint\x12.\n\x04type\x18\x01 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12\x10\n\x08subjects\x18\x02 \x03(\t\x12\x10\n\x08\x65ntities\x18\x03 \x03(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x04 \x01(\t\x12\x10\n\x08rejected\x18\x05 \x03(\t\x12\x0f\n\x07reasons\x18\x06 \x03(\t\x12\x10\n\x08\x61ssignee\x18\x07 \x01(\t\x12\x11\n\tvalidator\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65\x61\x64line\x18\t \x01(\t\x12\x0f\n\x07negated\x18\n \x01(\x08\x12\x12\n\nfact_count\x18\x0b \x01(\x05\x12\x14\n\x0c\x65xtracted_by\x18\x0c \x01(\t\"C\n\nTokenCosts\x12\x10\n\x08verbatim\x18\x01 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\x05\x12\x0e\n\x06header\x18\x03 \x01(\x05\"|\n\x11\x45pisodicComponent\x12\x1a\n\nevent_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x16\n\x05\x61\x63tor\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"x\n\x11SemanticComponent\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x07\x64\x65tails\x18\x03 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\x12\x17\n\x06source\x18\x04 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"f\n\x13ProceduralComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x19\n\x05steps\x18\x03 \x03(\tB\n\xca\x8c\x19\x06\x10\x88\'H\xc8\x01\"\x7f\n\x11ResourceComponent\x12\x16\n\x05title\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1d\n\rresource_type\x18\x03 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x19\n\x07\x63ontent\x18\x04 \x01(\tB\x08\xca\x8c\x19\x04\x10\x80\x80\x04\"_\n\x0eVaultComponent\x12\x1a\n\nentry_type\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12\x17\n\x06source\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x18\n\x07\x63\x61ption\x18\x03 \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\"M\n\rCoreComponent\x12\x15\n\x05label\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02\x10\x64\x12%\n\x05limit\x18\x02 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xf0@\"\xf7\x02\n\tComponent\x12;\n\x08\x65pisodic\x18\x01 \x01(\x0b\x32\'.satchel.api.types.v1.EpisodicComponentH\x00\x12;\n\x08semantic\x18\x02 \x01(\x0b\x32\'.satchel.api.types.v1.SemanticComponentH\x00\x12?\n\nprocedural\x18\x03 \x01(\x0b\x32).satchel.api.types.v1.ProceduralComponentH\x00\x12;\n\x08resource\x18\x04 \x01(\x0b\x32\'.satchel.api.types.v1.ResourceComponentH\x00\x12\x35\n\x05vault\x18\x05 \x01(\x0b\x32$.satchel.api.types.v1.VaultComponentH\x00\x12\x33\n\x04\x63ore\x18\x06 \x01(\x0b\x32#.satchel.api.types.v1.CoreComponentH\x00\x42\x06\n\x04kind\"\xf3\n\n\x06Memory\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\x8c\x19\x02X\x02\x12\x1a\n\x07project\x18\x02 \x01(\tB\t\xca\x8c\x19\x05\x10\xc8\x01\x18\x01\x12j\n\x04wing\x18\x03 \x01(\tB\\\xe2\x41\x01\x02\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x66\n\x04room\x18\x04 \x01(\tBX\xca\x8c\x19T\x10\x64\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them\x12\x15\n\x04path\x18\x05 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12.\n\x04type\x18\x06 \x01(\x0e\x32 .satchel.api.types.v1.MemoryType\x12<\n\tcomponent\x18\x07 \x01(\x0b\x32\x1f.satchel.api.types.v1.ComponentB\x08\xca\x8c\x19\x04P\x80\x80@\x12\x16\n\x05title\x18\x08 \x01(\tB\x07\xca\x8c\x19\x03\x10\xf4\x03\x12\x18\n\x07summary\x18\t \x01(\tB\x07\xca\x8c\x19\x03\x10\xd0\x0f\x12\x1f\n\x07\x63ontent\x18\n \x01(\tB\x0e\xe2\x41\x01\x02\xca\x8c\x19\x06\x10\x80\x80\x04\x18\x01\x12\x16\n\x04tags\x18\x0b \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H@\x12\x33\n\x08metadata\x18\x0c \x01(\x0b\x32\x17.google.protobuf.StructB\x08\xca\x8c\x19\x04P\x80\x80\x04\x12\x1b\n\nsession_id\x18\r \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12$\n\rsession_order\x18\x0e \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12/\n\x0boccurred_at\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x06source\x18\x12 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x36\n\x0bsensitivity\x18\x13 \x01(\x0e\x32!.satchel.api.types.v1.Sensitivity\x12\x30\n\x05state\x18\x14 \x01(\x0e\x32!.satchel.api.types.v1.MemoryState\x12\x1e\n\x07version\x18\x15 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12\x10\n\x08revision\x18\x16 \x01(\x03\x12\x36\n\x0b\x66ingerprint\x18\x17 \x01(\x0b\x32!.satchel.api.types.v1.Fingerprint\x12\x35\n\x0btoken_costs\x18\x18 \x01(\x0b\x32 .satchel.api.types.v1.TokenCosts\x12\x37\n\tembedding\x18\x19 \x01(\x0e\x32$.satchel.api.types.v1.EmbeddingState\x12?\n\x0c\x63\x61usal_links\x18\x1a \x03(\x0b\x32 .satchel.api.types.v1.CausalLinkB\x07\xca\x8c\x19\x03H\xe8\x07\x12\x13\n\x0btoken_count\x18\x1b \x01(\x05\x12\x1c\n\ngiven_tags\x18\x1c \x03(\tB\x08\xca\x8c\x19\x04\x10\x64H \x12\x15\n\rtype_declared\x18\x1d \x01(\x08\x12/\n\x0b\x61rchived_at\x18\x1e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x10\x61rchive_batch_id\x18\x1f \x01(\tB\x06\xca\x8c\x19\x02\x10$\x12\x31\n\runarchived_at\x18  \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\xae\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14MEMORY_TYPE_DECISION\x10\x01\x12\x14\n\x10MEMORY_TYPE_FACT\x10\x02\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x03\x12\x1c\n\x18MEMORY_TYPE_SESSION_NOTE\x10\x04\x12\x19\n\x15MEMORY_TYPE_DEBUG_LOG\x10\x05*y\n\x0bMemoryState\x12\x1c\n\x18MEMORY_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_STATE_ACTIVE\x10\x01\x12\x19\n\x15MEMORY_STATE_ARCHIVED\x10\x02\x12\x18\n\x14MEMORY_STATE_DELETED\x10\x03*l\n\x0e\x45mbeddingState\x12\x1f\n\x1b\x45MBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x45MBEDDING_STATE_PENDING\x10\x01\x12\x1c\n\x18\x45MBEDDING_STATE_EMBEDDED\x10\x02*m\n\x0bSensitivity\x12\x1b\n\x17SENSITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSENSITIVITY_LOW\x10\x01\x12\x16\n\x12SENSITIVITY_MEDIUM\x10\x02\x12\x14\n\x10SENSITIVITY_HIGH\x10\x03*\xc9\x01\n\x0e\x43\x61usalRelation\x12\x1f\n\x1b\x43\x41USAL_RELATION_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43\x41USAL_RELATION_BECAUSE\x10\x01\x12\x1d\n\x19\x43\x41USAL_RELATION_TRIGGERED\x10\x02\x12\x1b\n\x17\x43\x41USAL_RELATION_UPDATES\x10\x03\x12\x1f\n\x1b\x43\x41USAL_RELATION_CONTRADICTS\x10\x04\x12\x1c\n\x18\x43\x41USAL_RELATION_RESOLVES\x10\x05\x42N\n\x18\x64\x65v.satchel.api.types.v1B\x0bMemoryProtoP\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.types.v1.memory_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.types.v1P\001Z#satchel.dev/go/api/types/v1;typesv1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.types.v1B\013MemoryProtoP\001Z#satchel.dev/go/api/types/v1;typesv1'
   _globals['_CAUSALLINK'].fields_by_name['memory_id']._loaded_options = None
   _globals['_CAUSALLINK'].fields_by_name['memory_id']._serialized_options = b'\342A\001\002\312\214\031\002X\002'
   _globals['_CAUSALLINK'].fields_by_name['relation']._loaded_options = None
   _globals['_CAUSALLINK'].fields_by_name['relation']._serialized_options = b'\342A\001\002'
+  _globals['_CAUSALLINK'].fields_by_name['phrase']._loaded_options = None
+  _globals['_CAUSALLINK'].fields_by_name['phrase']._serialized_options = b'\312\214\031\002\020d'
   _globals['_EPISODICCOMPONENT'].fields_by_name['event_type']._loaded_options = None
   _globals['_EPISODICCOMPONENT'].fields_by_name['event_type']._serialized_options = b'\312\214\031\002\020d'
   _globals['_EPISODICCOMPONENT'].fields_by_name['actor']._loaded_options = None
@@ -90,6 +92,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORY'].fields_by_name['room']._serialized_options = b'\312\214\031T\020d\"\024[A-Za-z0-9_-]{1,100}*:use letters, digits, \'-\' and \'_\' only, at most 100 of them'
   _globals['_MEMORY'].fields_by_name['path']._loaded_options = None
   _globals['_MEMORY'].fields_by_name['path']._serialized_options = b'\312\214\031\003\020\364\003'
+  _globals['_MEMORY'].fields_by_name['component']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['component']._serialized_options = b'\312\214\031\004P\200\200@'
   _globals['_MEMORY'].fields_by_name['title']._loaded_options = None
   _globals['_MEMORY'].fields_by_name['title']._serialized_options = b'\312\214\031\003\020\364\003'
   _globals['_MEMORY'].fields_by_name['summary']._loaded_options = None
@@ -112,36 +116,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORY'].fields_by_name['causal_links']._serialized_options = b'\312\214\031\003H\350\007'
   _globals['_MEMORY'].fields_by_name['given_tags']._loaded_options = None
   _globals['_MEMORY'].fields_by_name['given_tags']._serialized_options = b'\312\214\031\004\020dH '
-  _globals['_MEMORYTYPE']._serialized_start=2922
-  _globals['_MEMORYTYPE']._serialized_end=3096
-  _globals['_MEMORYSTATE']._serialized_start=3098
-  _globals['_MEMORYSTATE']._serialized_end=3219
-  _globals['_EMBEDDINGSTATE']._serialized_start=3221
-  _globals['_EMBEDDINGSTATE']._serialized_end=3329
-  _globals['_SENSITIVITY']._serialized_start=3331
-  _globals['_SENSITIVITY']._serialized_end=3440
-  _globals['_CAUSALRELATION']._serialized_start=3443
-  _globals['_CAUSALRELATION']._serialized_end=3644
-  _globals['_CAUSALLINK']._serialized_start=193
-  _globals['_CAUSALLINK']._serialized_end=316
-  _globals['_FINGERPRINT']._serialized_start=319
-  _globals['_FINGERPRINT']._serialized_end=561
-  _globals['_TOKENCOSTS']._serialized_start=563
-  _globals['_TOKENCOSTS']._serialized_end=630
-  _globals['_EPISODICCOMPONENT']._serialized_start=632
-  _globals['_EPISODICCOMPONENT']._serialized_end=756
-  _globals['_SEMANTICCOMPONENT']._serialized_start=758
-  _globals['_SEMANTICCOMPONENT']._serialized_end=878
-  _globals['_PROCEDURALCOMPONENT']._serialized_start=880
-  _globals['_PROCEDURALCOMPONENT']._serialized_end=982
-  _globals['_RESOURCECOMPONENT']._serialized_start=984
-  _globals['_RESOURCECOMPONENT']._serialized_end=1111
-  _globals['_VAULTCOMPONENT']._serialized_start=1113
-  _globals['_VAULTCOMPONENT']._serialized_end=1208
-  _globals['_CORECOMPONENT']._serialized_start=1210
-  _globals['_CORECOMPONENT']._serialized_end=1287
-  _globals['_COMPONENT']._serialized_start=1290
-  _globals['_COMPONENT']._serialized_end=1665
-  _globals['_MEMORY']._serialized_start=1668
-  _globals['_MEMORY']._serialized_end=2919
+  _globals['_MEMORY'].fields_by_name['archive_batch_id']._loaded_options = None
+  _globals['_MEMORY'].fields_by_name['archive_batch_id']._serialized_options = b'\312\214\031\002\020$'
+  _globals['_MEMORYTYPE']._serialized_start=3113
+  _globals['_MEMORYTYPE']._serialized_end=3287
+  _globals['_MEMORYSTATE']._serialized_start=3289
+  _globals['_MEMORYSTATE']._serialized_end=3410
+  _globals['_EMBEDDINGSTATE']._serialized_start=3412
+  _globals['_EMBEDDINGSTATE']._serialized_end=3520
+  _globals['_SENSITIVITY']._serialized_start=3522
+  _globals['_SENSITIVITY']._serialized_end=3631
+  _globals['_CAUSALRELATION']._serialized_start=3634
+  _globals['_CAUSALRELATION']._serialized_end=3835
+  _globals['_CAUSALLINK']._serialized_start=194
+  _globals['_CAUSALLINK']._serialized_end=341
+  _globals['_FINGERPRINT']._serialized_start=344
+  _globals['_FINGERPRINT']._serialized_end=608
+  _globals['_TOKENCOSTS']._serialized_start=610
+  _globals['_TOKENCOSTS']._serialized_end=677
+  _globals['_EPISODICCOMPONENT']._serialized_start=679
+  _globals['_EPISODICCOMPONENT']._serialized_end=803
+  _globals['_SEMANTICCOMPONENT']._serialized_start=805
+  _globals['_SEMANTICCOMPONENT']._serialized_end=925
+  _globals['_PROCEDURALCOMPONENT']._serialized_start=927
+  _globals['_PROCEDURALCOMPONENT']._serialized_end=1029
+  _globals['_RESOURCECOMPONENT']._serialized_start=1031
+  _globals['_RESOURCECOMPONENT']._serialized_end=1158
+  _globals['_VAULTCOMPONENT']._serialized_start=1160
+  _globals['_VAULTCOMPONENT']._serialized_end=1255
+  _globals['_CORECOMPONENT']._serialized_start=1257
+  _globals['_CORECOMPONENT']._serialized_end=1334
+  _globals['_COMPONENT']._serialized_start=1337
+  _globals['_COMPONENT']._serialized_end=1712
+  _globals['_MEMORY']._serialized_start=1715
+  _globals['_MEMORY']._serialized_end=3110
 # @@protoc_insertion_point(module_scope)

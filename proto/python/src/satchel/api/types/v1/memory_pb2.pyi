@@ -182,6 +182,7 @@ class CausalLink(_message.Message):
     MEMORY_ID_FIELD_NUMBER: _builtins.int
     RELATION_FIELD_NUMBER: _builtins.int
     OUTGOING_FIELD_NUMBER: _builtins.int
+    PHRASE_FIELD_NUMBER: _builtins.int
     memory_id: _builtins.str
     """Id of the memory at the other end."""
     relation: Global___CausalRelation.ValueType
@@ -190,16 +191,22 @@ class CausalLink(_message.Message):
     """True when the other memory is the later one (this one is its cause);
     false when the other memory is the earlier one.
     """
+    phrase: _builtins.str
+    """The words of the later memory's text by which the store found the link, in
+    lower case and without accents. Empty for a link that was given, as every
+    link of a new memory is; an import keeps it.
+    """
     def __init__(
         self,
         *,
         memory_id: _builtins.str = ...,
         relation: Global___CausalRelation.ValueType = ...,
         outgoing: _builtins.bool = ...,
+        phrase: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "outgoing", b"outgoing", "relation", b"relation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "outgoing", b"outgoing", "phrase", b"phrase", "relation", b"relation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -224,6 +231,7 @@ class Fingerprint(_message.Message):
     DEADLINE_FIELD_NUMBER: _builtins.int
     NEGATED_FIELD_NUMBER: _builtins.int
     FACT_COUNT_FIELD_NUMBER: _builtins.int
+    EXTRACTED_BY_FIELD_NUMBER: _builtins.int
     type: Global___MemoryType.ValueType
     """What kind of thing the text says."""
     decision: _builtins.str
@@ -239,6 +247,10 @@ class Fingerprint(_message.Message):
     fact_count: _builtins.int
     """Number of facts: decision, rejected, reasons, assignee, validator and
     deadline, and one for having a subject.
+    """
+    extracted_by: _builtins.str
+    """Who found the facts: `rules`, or the name of the language model that added to
+    what the rules found.
     """
     @_builtins.property
     def subjects(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -270,10 +282,11 @@ class Fingerprint(_message.Message):
         deadline: _builtins.str = ...,
         negated: _builtins.bool = ...,
         fact_count: _builtins.int = ...,
+        extracted_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assignee", b"assignee", "deadline", b"deadline", "decision", b"decision", "entities", b"entities", "fact_count", b"fact_count", "negated", b"negated", "reasons", b"reasons", "rejected", b"rejected", "subjects", b"subjects", "type", b"type", "validator", b"validator"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assignee", b"assignee", "deadline", b"deadline", "decision", b"decision", "entities", b"entities", "extracted_by", b"extracted_by", "fact_count", b"fact_count", "negated", b"negated", "reasons", b"reasons", "rejected", b"rejected", "subjects", b"subjects", "type", b"type", "validator", b"validator"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -590,6 +603,9 @@ class Memory(_message.Message):
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     GIVEN_TAGS_FIELD_NUMBER: _builtins.int
     TYPE_DECLARED_FIELD_NUMBER: _builtins.int
+    ARCHIVED_AT_FIELD_NUMBER: _builtins.int
+    ARCHIVE_BATCH_ID_FIELD_NUMBER: _builtins.int
+    UNARCHIVED_AT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id of the memory: a UUID of version 7. The one id by which every door knows it."""
     project: _builtins.str
@@ -619,7 +635,9 @@ class Memory(_message.Message):
     state: Global___MemoryState.ValueType
     """Where it is in its life."""
     version: _builtins.int
-    """Version, from 1, growing by one with every change."""
+    """Version, from 1, growing by one with every change. Archiving is no change
+    of what it says: version and time of the last change stay.
+    """
     revision: _builtins.int
     """Revision of the store at which it was last changed."""
     embedding: Global___EmbeddingState.ValueType
@@ -632,9 +650,13 @@ class Memory(_message.Message):
     """Whether the writer declared the type; else it was inferred, and a new text
     may change it.
     """
+    archive_batch_id: _builtins.str
+    """Id of the run that archived it, a UUID, by which all that this run archived
+    can be brought back. Empty while it is active.
+    """
     @_builtins.property
     def component(self) -> Global___Component:
-        """Typed fields, for a memory of a component."""
+        """Typed fields, for a memory of a component. At most 1,048,576 bytes as JSON."""
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -646,7 +668,7 @@ class Memory(_message.Message):
 
     @_builtins.property
     def occurred_at(self) -> _timestamp_pb2.Timestamp:
-        """When it happened, if the writer said so."""
+        """When it happened, if the writer said so. All times are kept to the microsecond."""
 
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
@@ -671,6 +693,16 @@ class Memory(_message.Message):
     @_builtins.property
     def given_tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Those of `tags` that the writer gave; the others are derived from the text."""
+
+    @_builtins.property
+    def archived_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was archived. Absent while it is active, and where it is not known."""
+
+    @_builtins.property
+    def unarchived_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was last brought back from the archive; its age counts from then.
+        Absent if it never was.
+        """
 
     def __init__(
         self,
@@ -704,10 +736,13 @@ class Memory(_message.Message):
         token_count: _builtins.int = ...,
         given_tags: _abc.Iterable[_builtins.str] | None = ...,
         type_declared: _builtins.bool = ...,
+        archived_at: _timestamp_pb2.Timestamp | None = ...,
+        archive_batch_id: _builtins.str = ...,
+        unarchived_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["component", b"component", "created_at", b"created_at", "fingerprint", b"fingerprint", "metadata", b"metadata", "occurred_at", b"occurred_at", "token_costs", b"token_costs", "updated_at", b"updated_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["archived_at", b"archived_at", "component", b"component", "created_at", b"created_at", "fingerprint", b"fingerprint", "metadata", b"metadata", "occurred_at", b"occurred_at", "token_costs", b"token_costs", "unarchived_at", b"unarchived_at", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["causal_links", b"causal_links", "component", b"component", "content", b"content", "created_at", b"created_at", "embedding", b"embedding", "fingerprint", b"fingerprint", "given_tags", b"given_tags", "id", b"id", "metadata", b"metadata", "occurred_at", b"occurred_at", "path", b"path", "project", b"project", "revision", b"revision", "room", b"room", "sensitivity", b"sensitivity", "session_id", b"session_id", "session_order", b"session_order", "source", b"source", "state", b"state", "summary", b"summary", "tags", b"tags", "title", b"title", "token_costs", b"token_costs", "token_count", b"token_count", "type", b"type", "type_declared", b"type_declared", "updated_at", b"updated_at", "version", b"version", "wing", b"wing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["archive_batch_id", b"archive_batch_id", "archived_at", b"archived_at", "causal_links", b"causal_links", "component", b"component", "content", b"content", "created_at", b"created_at", "embedding", b"embedding", "fingerprint", b"fingerprint", "given_tags", b"given_tags", "id", b"id", "metadata", b"metadata", "occurred_at", b"occurred_at", "path", b"path", "project", b"project", "revision", b"revision", "room", b"room", "sensitivity", b"sensitivity", "session_id", b"session_id", "session_order", b"session_order", "source", b"source", "state", b"state", "summary", b"summary", "tags", b"tags", "title", b"title", "token_costs", b"token_costs", "token_count", b"token_count", "type", b"type", "type_declared", b"type_declared", "unarchived_at", b"unarchived_at", "updated_at", b"updated_at", "version", b"version", "wing", b"wing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -25,14 +25,14 @@ _sym_db = _symbol_database.Default()
 from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/model.proto\x12\x14satchel.api.types.v1\x1a$satchel/api/options/v1/options.proto\"\x81\x02\n\rModelIdentity\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x19\n\x08revision\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12g\n\x06sha256\x18\x03 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12)\n\tdimension\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xc0@\x12*\n\nmax_tokens\x18\x05 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x80\x84.ABA\n\x18\x64\x65v.satchel.api.types.v1P\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/model.proto\x12\x14satchel.api.types.v1\x1a$satchel/api/options/v1/options.proto\"\x81\x02\n\rModelIdentity\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x19\n\x08revision\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12g\n\x06sha256\x18\x03 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12)\n\tdimension\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xc0@\x12*\n\nmax_tokens\x18\x05 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x80\x84.ABM\n\x18\x64\x65v.satchel.api.types.v1B\nModelProtoP\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.types.v1.model_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.types.v1P\001Z#satchel.dev/go/api/types/v1;typesv1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.types.v1B\nModelProtoP\001Z#satchel.dev/go/api/types/v1;typesv1'
   _globals['_MODELIDENTITY'].fields_by_name['name']._loaded_options = None
   _globals['_MODELIDENTITY'].fields_by_name['name']._serialized_options = b'\312\214\031\003\020\310\001'
   _globals['_MODELIDENTITY'].fields_by_name['revision']._loaded_options = None

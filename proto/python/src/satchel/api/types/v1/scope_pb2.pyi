@@ -23,7 +23,8 @@ DESCRIPTOR: _descriptor.FileDescriptor
 @_typing.final
 class MemoryFilter(_message.Message):
     """Which memories a search may see. Conditions are joined by AND; the values of
-    one list by OR; an empty list or string sets no condition.
+    one list by OR; an empty list or string sets no condition. An absent filter is
+    an empty one: the active memories of one project.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -38,7 +39,9 @@ class MemoryFilter(_message.Message):
     SINCE_FIELD_NUMBER: _builtins.int
     UNTIL_FIELD_NUMBER: _builtins.int
     project: _builtins.str
-    """Project. Empty means `default`; a search never crosses projects."""
+    """Project. Empty means that of the metadata `satchel-project`, else `default`;
+    a search never crosses projects.
+    """
     @_builtins.property
     def wings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Wings, at most 100."""
@@ -67,11 +70,13 @@ class MemoryFilter(_message.Message):
 
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
-        """Only what happened (or, without that, was stored) at or after this time."""
+        """Only what happened (or, without that, was stored) at or after this time, which
+        counts to the microsecond; finer parts are cut.
+        """
 
     @_builtins.property
     def until(self) -> _timestamp_pb2.Timestamp:
-        """Only what happened (or, without that, was stored) before this time."""
+        """Only what happened (or, without that, was stored) before this time, cut likewise."""
 
     def __init__(
         self,

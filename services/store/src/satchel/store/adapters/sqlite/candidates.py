@@ -34,7 +34,10 @@ _FROM = (
     "FROM json_each(?1) k CROSS JOIN memories m ON {join} = k.value "
     "JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key"
 )
-_ASKED = f"SELECT {_COLUMNS} {_FROM.format(join='m.id')} WHERE ?2 = '' OR m.project = ?2"
+_ASKED = (
+    f"SELECT {_COLUMNS} {_FROM.format(join='m.id')} WHERE (?2 = '' OR m.project = ?2) "  # noqa: S608
+    "AND m.state IN (SELECT value FROM json_each(?3))"
+)
 _BESIDE = f"SELECT {_COLUMNS} {_FROM.format(join='m.key')} ORDER BY m.session_id, m.session_order, m.id"
 
 # For one memory with a session, the nearest active ones on one side: a range read of one index.
@@ -78,7 +81,10 @@ def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidat
 def _asked(raw: sqlite3.Connection, query: CandidateQuery) -> tuple[list[Row], tuple[str, ...]]:
     """Return the leading rows that fit, at least one, and the ids from the first that does not."""
     wanted = tuple(dict.fromkeys(query.ids))
-    found = raw.execute(_ASKED, (json_list(wanted), query.scope.project))  # in the order of the ids
+    states = json_list(
+        map(int, query.scope.states or MemoryState)
+    )  # an index may not know yet what was archived
+    found = raw.execute(_ASKED, (json_list(wanted), query.scope.project, states))  # in the order of the ids
     rows, late = _fitting(found, query.max_bytes)
     return rows, wanted[wanted.index(late[0]) :] if late else ()
 

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from satchel.store.adapters.sqlite.deliveries import tell_embedded
 from satchel.store.adapters.sqlite.inserting import (
     accept_model,
     check_path,
@@ -12,6 +13,7 @@ from satchel.store.adapters.sqlite.inserting import (
     write_passages,
     write_words,
 )
+from satchel.store.adapters.sqlite.linking import find_links_again
 from satchel.store.adapters.sqlite.requests import keep_answer, recall_answer
 from satchel.store.adapters.sqlite.rows import FULL, SOURCE, to_memories
 from satchel.store.errors import MemoryNotFound, VersionMismatch
@@ -53,6 +55,7 @@ def replace(
     check_path(raw, memory, own_key=row_key)
     _keep_version(raw, row_key, old, now, versions_kept)
     _rewrite(raw, row_key, memory, keep_passages=keep_passages)
+    find_links_again(raw, row_key, memory, old, same_text=keep_passages)
     _, changed = _read(raw, memory.id)
     keep_answer(raw, key, dump_memory(changed), now, memory_id=memory.id)
     return changed
@@ -151,6 +154,8 @@ def _rewrite(raw: sqlite3.Connection, key: int, memory: Prepared, *, keep_passag
         ),
     )  # fmt: skip
     raw.execute(_UPDATE_DOCUMENT, (*document_values(memory), key))
+    if count and not keep_passages:
+        tell_embedded(raw, key)
     forget_words(raw, key)
     write_words(raw, key, memory)
 

@@ -17,11 +17,14 @@ from typing import TypeVar
 import aiosqlite
 
 from satchel.runtime.errors import Overloaded
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 from satchel.store.errors import StoreFull, StoreUnavailable
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+_READS = "store.readers"
 
 _SHM_SIZE = sqlite3.SQLITE_IOERR_SHMSIZE  # no space for the log's index
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -165,6 +168,12 @@ class ReaderPool:
             self._free.put_nowait(connection)
         self._waiting = 0
         self._max_waiting = max_waiting
+        watch_queue(self, _READS, limit=max_waiting, depth=lambda pool: pool.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """Number of callers that wait for a connection."""
+        return self._waiting
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` in a read transaction: it sees one state of the store.
@@ -179,7 +188,8 @@ class ReaderPool:
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         if self._free.empty() and self._waiting >= self._max_waiting:
-            raise Overloaded(queue="store.readers", limit=self._max_waiting, retry_after_s=0.5)
+            count_rejection(_READS)
+            raise Overloaded(queue=_READS, limit=self._max_waiting, retry_after_s=0.5)
         self._waiting += 1
         try:
             connection = await self._free.get()

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from satchel.runtime.errors import Overloaded, ServiceError, ShuttingDown
+from satchel.runtime.metrics.measuring import measured
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
 from satchel.runtime.telemetry import span
+from satchel.store import metrics
 from satchel.store.adapters.sqlite.connection import Connection, domain_error
 from satchel.store.adapters.sqlite.rows import head_of
 
 T = TypeVar("T")
+_QUEUE = "store.writes"
 Work: TypeAlias = Callable[[sqlite3.Connection], T]
 
 
@@ -37,6 +41,12 @@ class GroupCommit:
         self._max_waiting = max_waiting
         self._max_group = max_group
         self._closed = False
+        watch_queue(self, _QUEUE, limit=max_waiting, depth=lambda queue: queue.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """Number of requests that wait for the next commit."""
+        return self._waiting.qsize()
 
     async def run(self, work: Work[T]) -> T:
         """Run ``work`` in the next group and return its result once it is on disk.
@@ -60,7 +70,8 @@ class GroupCommit:
         if self._closed:
             raise ShuttingDown
         if self._waiting.qsize() >= self._max_waiting:
-            raise Overloaded(queue="store.writes", limit=self._max_waiting, retry_after_s=0.5)
+            count_rejection(_QUEUE)
+            raise Overloaded(queue=_QUEUE, limit=self._max_waiting, retry_after_s=0.5)
         answer: asyncio.Future[list[T | Exception]] = asyncio.get_running_loop().create_future()
         self._waiting.put_nowait(_Waiting(works, answer))
         return await answer
@@ -94,7 +105,11 @@ class GroupCommit:
         """Commit a group, answer those who wait, and return the newest revision; None if it failed."""
         works = [work for waiting in group for work in waiting.works]
         revision = None
-        with span("satchel.store.commit", **{"satchel.store.group": len(works)}):
+        metrics.COMMIT_WRITES.observe(len(works))
+        with (
+            span("satchel.store.commit", **{"satchel.store.group": len(works)}),
+            measured(None, metrics.COMMIT_SECONDS),
+        ):
             try:
                 results, revision = await self._connection.run(lambda raw: write_group(raw, works))
             except ServiceError as error:

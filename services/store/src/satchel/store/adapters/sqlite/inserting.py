@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from satchel.store.adapters.sqlite.linking import link_all
+from satchel.store.adapters.sqlite.linking import find_links, link_all
 from satchel.store.adapters.sqlite.requests import keep_answer, recall_answer
 from satchel.store.adapters.sqlite.rows import Row, join_tags, json_list
 from satchel.store.errors import MemoryIdTaken, PathTaken
@@ -26,8 +26,8 @@ _INSERT_MEMORY = """
 INSERT INTO memories (
   id, project, wing, room, path, path_key, type, declared, session_id, session_order, occurred_at, created_at,
   updated_at, effective_at, source, sensitivity, state, version, revision, content_hash, verbatim_tokens,
-  fingerprint_tokens, header_tokens, fact_count, passage_count
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  fingerprint_tokens, header_tokens, fact_count, passage_count, archived_at, archive_batch, unarchived_at
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _INSERT_DOCUMENT = """
 INSERT INTO documents (
@@ -102,6 +102,7 @@ def insert(raw: sqlite3.Connection, memory: Prepared, *, links_must_exist: bool)
     if passages is not None:
         write_passages(raw, key, passages)
     link_all(raw, key, memory, must_exist=links_must_exist)
+    find_links(raw, key, memory)
     return _stored(memory, passages, revision)
 
 
@@ -191,7 +192,8 @@ def _insert_memory(
             int(memory.declared), new.session_id, _session_order(raw, memory), new.occurred_at,
             memory.created_at, memory.updated_at, effective_at, new.source, int(new.sensitivity),
             int(new.state), new.version, revision, memory.content_hash, costs.verbatim, costs.fingerprint,
-            costs.header, memory.fact_count, 0 if passages is None else passages.count,
+            costs.header, memory.fact_count, 0 if passages is None else passages.count, new.archived_at,
+            new.archive_batch or None, new.unarchived_at,
         ),
     )  # fmt: skip
     key = cursor.lastrowid

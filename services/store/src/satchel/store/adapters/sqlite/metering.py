@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from satchel.store.adapters.sqlite.rows import BULKY, METADATA, PASSAGE_COUNT, Row
+from satchel.store.adapters.sqlite.rows import BULKY, LINK_COUNT, METADATA, MOST_LINKS, PASSAGE_COUNT, Row
 
 _FIXED = 2048  # ids, places, times, title and what else is short
+_LINK = 150  # an id, a relation, a direction and a phrase
 _METADATA_SHARE = 6  # "0," as JSON takes 11 bytes as a value of a google.protobuf.Struct
 
 
@@ -17,7 +18,7 @@ class Meter:
 
     def fits(self, row: Row) -> bool:
         """Count a row that was selected as `FULL` or `BRIEF`, and tell whether it still fits."""
-        size = _FIXED + row[PASSAGE_COUNT] * self._passage_bytes
+        size = _FIXED + _LINK * min(row[LINK_COUNT], MOST_LINKS) + row[PASSAGE_COUNT] * self._passage_bytes
         for column in BULKY:
             size += _bytes_of(row[column])
         self._left -= size + _METADATA_SHARE * _bytes_of(row[METADATA])

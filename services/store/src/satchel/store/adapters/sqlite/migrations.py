@@ -39,6 +39,13 @@ def packaged() -> tuple[Migration, ...]:
     )
 
 
+def applied(raw: sqlite3.Connection) -> tuple[int, ...]:
+    """Return the versions of the migrations that a database has; none for a new one."""
+    if raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'").fetchone() is None:
+        return ()
+    return tuple(row[0] for row in raw.execute("SELECT version FROM schema_migrations ORDER BY version"))
+
+
 def migrate(raw: sqlite3.Connection, now: int, migrations: tuple[Migration, ...] | None = None) -> int:
     """Apply what is missing and return the schema's version; ``now`` in microseconds.
 
@@ -47,10 +54,10 @@ def migrate(raw: sqlite3.Connection, now: int, migrations: tuple[Migration, ...]
     """
     known = packaged() if migrations is None else migrations
     raw.execute(_TABLE)
-    applied = {row[0]: row[1] for row in raw.execute("SELECT version, sha256 FROM schema_migrations")}
-    _check(applied, known)
+    found = {row[0]: row[1] for row in raw.execute("SELECT version, sha256 FROM schema_migrations")}
+    _check(found, known)
     for migration in known:
-        if migration.version not in applied:
+        if migration.version not in found:
             _apply(raw, migration, now)
     return max(migration.version for migration in known)
 

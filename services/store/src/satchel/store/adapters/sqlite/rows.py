@@ -26,7 +26,9 @@ _HEAD = (
 _TAIL = (
     "m.session_id, m.session_order, m.occurred_at, m.created_at, m.updated_at, m.source, m.sensitivity, "
     "m.state, m.version, m.revision, d.fingerprint, m.fact_count, m.verbatim_tokens, m.fingerprint_tokens, "
-    "m.header_tokens, m.passage_count, m.key"
+    "m.header_tokens, m.passage_count, "
+    "(SELECT count(*) FROM links WHERE cause = m.key) + (SELECT count(*) FROM links WHERE effect = m.key), "
+    "m.archived_at, ifnull(m.archive_batch, ''), m.unarchived_at, m.key"
 )
 FULL = f"{_HEAD}, d.component, d.metadata, {_TAIL}"
 BRIEF = f"{_HEAD}, '', '', {_TAIL}".replace("d.body", "iif(d.hidden, '', d.body)").replace(
@@ -37,6 +39,7 @@ SOURCE = "memories m JOIN documents d ON d.memory = m.key"
 BULKY = (8, 9, 10, 12, 24)  # places of summary, body, tags, component and fingerprint in `FULL` and `BRIEF`
 METADATA = 13
 PASSAGE_COUNT = 29
+LINK_COUNT = 30  # those beyond `MOST_LINKS` included
 MOST_LINKS = 1000  # that a memory shows; a link beyond is seen at its other end
 
 _TYPES = tuple(MemoryType(max(1, number)) for number in range(6))
@@ -68,6 +71,7 @@ def to_memory(row: Row, links: tuple[Link, ...] = ()) -> Memory:
             TokenCosts(row[26], row[27], row[28]),
             row[29],
             links,
+            *row[31:34],
         )
     )
 
@@ -82,15 +86,15 @@ def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Li
     """Return the links of memories by key, each list sorted by id, relation and direction, and bounded."""
     found: dict[int, list[Link]] = {}
     rows = raw.execute(
-        "SELECT l.cause, m.id, l.relation, 1 FROM json_each(?1) k JOIN links l ON l.cause = k.value "
-        "JOIN memories m ON m.key = l.effect "
+        "SELECT l.cause, m.id, l.relation, 1, l.phrase FROM json_each(?1) k "
+        "JOIN links l ON l.cause = k.value JOIN memories m ON m.key = l.effect "
         "UNION ALL "
-        "SELECT l.effect, m.id, l.relation, 0 FROM json_each(?1) k JOIN links l ON l.effect = k.value "
-        "JOIN memories m ON m.key = l.cause",
+        "SELECT l.effect, m.id, l.relation, 0, l.phrase FROM json_each(?1) k "
+        "JOIN links l ON l.effect = k.value JOIN memories m ON m.key = l.cause",
         (json_list(keys),),
     )
-    for key, other, relation, outgoing in rows:
-        found.setdefault(key, []).append(Link(other, Relation(relation), outgoing == 1))
+    for key, other, relation, outgoing, phrase in rows:
+        found.setdefault(key, []).append(Link(other, Relation(relation), outgoing == 1, phrase))
     return {key: tuple(sorted(links)[:MOST_LINKS]) for key, links in found.items()}
 
 

@@ -9,19 +9,29 @@ from typing import Self
 
 from satchel.runtime.background import running
 from satchel.runtime.errors import Overloaded, ServiceError
+from satchel.runtime.metrics.queues import count_rejection, watch_queue
+from satchel.runtime.metrics.scraping import read_at_scrape
 from satchel.runtime.telemetry import span
 from satchel.store.adapters.sqlite import changing, counting, feed, inserting, reading
 from satchel.store.adapters.sqlite.candidates import fetch_candidates
 from satchel.store.adapters.sqlite.connection import Connection, Options, ReaderPool, open_connection
+from satchel.store.adapters.sqlite.consolidation import SqliteConsolidation
+from satchel.store.adapters.sqlite.enrichment import SqliteEnrichment
 from satchel.store.adapters.sqlite.exporting import ExportReader
+from satchel.store.adapters.sqlite.gauges import show_files
+from satchel.store.adapters.sqlite.graph import SqliteGraph
 from satchel.store.adapters.sqlite.group_commit import GroupCommit
+from satchel.store.adapters.sqlite.identities import SqliteIdentities
+from satchel.store.adapters.sqlite.lifecycle import SqliteLifecycle
 from satchel.store.adapters.sqlite.migrations import migrate
 from satchel.store.adapters.sqlite.requests import recall_answer
 from satchel.store.adapters.sqlite.rows import head_of
 from satchel.store.adapters.sqlite.sweeping import Sweeper, is_due
 from satchel.store.adapters.sqlite.text_search import TextSearch
 from satchel.store.adapters.sqlite.vector_search import search_vectors
+from satchel.store.adapters.sqlite.webhooks import SqliteWebhooks
 from satchel.store.candidates import CandidateQuery, Candidates
+from satchel.store.metrics import FILES
 from satchel.store.model import (
     Changes,
     Deleted,
@@ -38,6 +48,8 @@ from satchel.store.model import (
 from satchel.store.ports import Attached, Export, FetchQuery, TextQuery, VectorQuery
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 from satchel.store.snapshots import load_memory, load_stored
+
+_EXPORTS = "store.exports"
 
 
 class SqliteStore:
@@ -60,12 +72,24 @@ class SqliteStore:
         self._readers = readers
         self._search = search
         self._sweeper = sweeper
+        self.identities = SqliteIdentities(writer, readers)
+        self.lifecycle = SqliteLifecycle(writer, readers, on_removal=sweeper.note)
+        self.webhooks = SqliteWebhooks(writer, readers)
+        self.graph = SqliteGraph(writer, readers)
+        self.consolidation = SqliteConsolidation(writer, readers)
+        self.enrichment = SqliteEnrichment(writer, readers)
         self._schema_version = schema_version
         self._versions_kept = versions_kept
         self._max_exports = max_exports
         self._exports = 0
         self._head = 0
         self._committed = asyncio.Event()
+        watch_queue(self, _EXPORTS, limit=max_exports, depth=lambda store: store.exports)
+
+    @property
+    def exports(self) -> int:
+        """Number of exports under way."""
+        return self._exports
 
     @classmethod
     @asynccontextmanager
@@ -107,6 +131,7 @@ class SqliteStore:
             store._head = await writing.run(head_of)
             if await writing.run(is_due):
                 sweeper.note()
+            stack.enter_context(read_at_scrape("files", FILES, lambda: show_files(options.path)))
             async with running(writer.serve(store._on_commit), stop=writer.close):
                 async with running(sweeper.run()):
                     yield store
@@ -208,7 +233,8 @@ class SqliteStore:
     async def export(self, scope: Scope, *, max_bytes: int) -> AsyncIterator[Export]:
         """See the port. An export has a connection of its own, whose snapshot lasts as long as it does."""
         if self._exports >= self._max_exports:
-            raise Overloaded(queue="store.exports", limit=self._max_exports, retry_after_s=5.0)
+            count_rejection(_EXPORTS)
+            raise Overloaded(queue=_EXPORTS, limit=self._max_exports, retry_after_s=5.0)
         self._exports += 1
         try:
             async with AsyncExitStack() as stack:

@@ -1,0 +1,1 @@
+"""Sends events to the endpoints that want them; what waits, and for how long, the store keeps."""
