@@ -336,6 +336,8 @@ _PROMISED: Mapping[str, tuple[tuple[str, str, str], ...]] = {
          "Every RPC has a request and a response of its own, and no two share a route."),
         ("contract:limits", "decision 1",
          "Everything that a client sends has a limit, which is written in the contract and nowhere else."),
+        ("contract:generated", "CONTRIBUTING.md#add-an-rpc",
+         "The stubs that are committed for Go and TypeScript are the ones that the contracts give."),
         ("contract:commented", "CONTRIBUTING.md#add-an-rpc",
          "Everything in the contract has a comment."),
         ("contract:errors", "errors.v1.ErrorReason",

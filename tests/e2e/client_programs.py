@@ -147,6 +147,18 @@ def run_example(client: Client, environment: Mapping[str, str]) -> str:
     return _checked(["bash", "-c", command], start, BUILD_LIMIT_S, environment)
 
 
+def generate_stubs(folder: Path) -> Path:
+    """Generate the stubs of Go and TypeScript anew below ``folder``, as `just clients` does; return where.
+
+    The client of TypeScript must be built, since its plugin comes with what it installs.
+    """
+    image = folder / "contract.binpb"
+    _checked([sys.executable, "tools/generate.py", "--image", str(image)], ROOT, RUN_LIMIT_S)
+    command = ["buf", "generate", str(image), "--path", "satchel", "--template", "buf.gen.yaml"]
+    _checked([*command, "-o", str(folder / "made")], ROOT, BUILD_LIMIT_S)
+    return folder / "made"
+
+
 def _checked(
     command: Sequence[str], folder: Path, limit_s: float, environment: Mapping[str, str] | None = None
 ) -> str:

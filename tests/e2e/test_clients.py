@@ -15,6 +15,7 @@ from e2e.client_programs import (
     Client,
     build,
     example_command,
+    generate_stubs,
     run_example,
     run_own_tests,
     run_scenario,
@@ -63,6 +64,31 @@ def test_a_client_gets_the_expected_answers(client: Client, satchel: Running) ->
 )
 def test_the_own_tests_of_a_client_pass(client: Client) -> None:
     run_own_tests(client)
+
+
+STUBS = ("clients/go/api", "clients/typescript/src/gen/satchel")
+WITH_PLUGINS = [one for one in CLIENTS if one.language == "typescript"]
+
+
+@requirement("contract:generated")
+@pytest.mark.parametrize("client", WITH_PLUGINS, ids=lambda one: one.language, indirect=True)
+@pytest.mark.usefixtures("client")
+def test_the_committed_stubs_are_the_ones_that_the_contracts_give(tmp_path: Path) -> None:
+    made = generate_stubs(tmp_path)
+
+    for folder in STUBS:
+        written, committed = _texts(made / folder), _texts(FOLDER.parent / folder)
+        names = written.keys() | committed.keys()
+        assert written
+        assert [name for name in sorted(names) if written.get(name) != committed.get(name)] == []
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @requirement("clients:any-language", "docs:true")
