@@ -252,6 +252,9 @@ def certificate_for(name: str, folder: Path) -> tuple[Path, Path]:
         ("soon", 0.0),
         ("-5", 0.0),
         ("", 0.0),
+        ("9" * 400, 86_400),
+        ("Mon, 01 Jan 2024 00:00:00 +9999999999999999999", 0),
+        ("Fri, 01 Jan 9999 00:00:00 GMT", 86_400),
     ],
 )
 def test_retry_after_is_read_in_both_of_its_forms(text: str, seconds: float) -> None:

@@ -64,6 +64,21 @@ def test_a_batch_may_mix_texts_fields_and_messages() -> None:
     assert [(one.content, one.wing) for one in made] == [("a", "hall"), ("b", "cellar"), ("c", "attic")]
 
 
+def test_a_message_gets_project_and_shared_fields_where_it_names_none() -> None:
+    own = Requests(project="work", wing="attic")
+    given = [
+        pb.StoreMemoryRequest(content="a"),
+        pb.StoreMemoryRequest(content="b", project="home", tags=["t"]),
+    ]
+
+    made = own.remember_many(given, {"tags": ["shared"]}).request.memories
+
+    assert [(one.project, one.wing, list(one.tags)) for one in made] == [
+        ("work", "attic", ["shared"]),
+        ("home", "attic", ["t"]),
+    ]
+
+
 def test_many_texts_have_the_timeout_more_than_once() -> None:
     counts = [1, 50, 51, 500]
 

@@ -189,7 +189,7 @@ class AsyncSatchel:
     ) -> AsyncWatch:
         """Watch the changes after a revision: 0 for all that is there, `None` for those from now on."""
         if after_revision is None:
-            after_revision = (await self._call(self._requests.head(), None)).head_revision
+            after_revision = (await self._call(self._requests.head(project), timeout)).head_revision
         call = self._requests.watch(
             after_revision, include_vectors=include_vectors, stop_at_head=stop_at_head, project=project
         )

@@ -146,9 +146,11 @@ class Requests:
         )
         return Call(rpcs.DELETE, request)
 
-    def head(self) -> Call[memory_pb.GetStoreStatusRequest, memory_pb.GetStoreStatusResponse]:
+    def head(
+        self, project: str | None
+    ) -> Call[memory_pb.GetStoreStatusRequest, memory_pb.GetStoreStatusResponse]:
         """Ask for the newest revision of the store."""
-        return Call(rpcs.STORE_STATUS, memory_pb.GetStoreStatusRequest(project=self.project))
+        return Call(rpcs.STORE_STATUS, memory_pb.GetStoreStatusRequest(project=self._or_own(project)))
 
     def watch(
         self, after_revision: int, *, include_vectors: bool, stop_at_head: bool, project: str | None
@@ -198,10 +200,14 @@ class Requests:
         return Call(rpcs.EMBED, request, _patience(len(request.texts)))
 
     def _new_memory(self, memory: NewMemoryLike, fields: MemoryFields) -> memory_pb.StoreMemoryRequest:
-        if isinstance(memory, memory_pb.StoreMemoryRequest):
-            return memory
-        own: Mapping[str, object] = {"content": memory} if isinstance(memory, str) else memory
         defaults = {"project": self.project, "wing": self.wing or _GENERAL_WING}
+        if isinstance(memory, memory_pb.StoreMemoryRequest):
+            whole = build(memory_pb.StoreMemoryRequest, {**defaults, **fields})
+            for field, _ in memory.ListFields():
+                whole.ClearField(field.name)  # type: ignore[arg-type]  # a name of its own fields
+            whole.MergeFrom(memory)
+            return whole
+        own: Mapping[str, object] = {"content": memory} if isinstance(memory, str) else memory
         return build(memory_pb.StoreMemoryRequest, {**defaults, **fields, **own})
 
     def _scoped(self, fields: Mapping[str, object]) -> Mapping[str, object]:

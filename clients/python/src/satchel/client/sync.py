@@ -223,7 +223,7 @@ class Satchel:
     ) -> Watch:
         """Watch the changes after a revision: 0 for all that is there, `None` for those from now on."""
         if after_revision is None:
-            after_revision = self._call(self._requests.head(), None).head_revision
+            after_revision = self._call(self._requests.head(project), timeout).head_revision
         call = self._requests.watch(
             after_revision, include_vectors=include_vectors, stop_at_head=stop_at_head, project=project
         )

@@ -21,6 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 Context: TypeAlias = ServerRequestContext[dict[str, Any], Any]
 
 _QUESTION: Final = "confirm"
+_LONGEST_PIN: Final = 19  # digits of the greatest int64
 _FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -104,7 +105,7 @@ class Dialogue:
         responses = (self._params.input_responses if self._params else None) or {}
         result = responses.get(_QUESTION)
         state = (self._params.request_state if self._params else None) or ""
-        if not isinstance(result, ElicitResult) or not state.isdecimal():
+        if not isinstance(result, ElicitResult) or not state.isdecimal() or len(state) > _LONGEST_PIN:
             return None
         return Reply(_agrees(result), int(state))
 

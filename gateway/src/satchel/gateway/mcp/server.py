@@ -43,6 +43,7 @@ from satchel.gateway.mcp.tools import ROWS
 from satchel.gateway.problems import failure_of
 from satchel.gateway.settings import McpSettings
 from satchel.runtime.errors import Code, InternalError, ServiceError
+from satchel.runtime.propagation import AUTHORIZATION
 
 _log = logging.getLogger("satchel.gateway.mcp")
 
@@ -175,7 +176,12 @@ def _code(error: ServiceError, not_found: int) -> int:
 
 
 def _carrier(ctx: Context) -> dict[str, str]:
-    """Return the headers of the transport, if it has any, under those of ``_meta``, which win."""
+    """Return the headers of the transport, if it has any, under those of ``_meta``, which win.
+
+    Over HTTP the key is that of the headers alone: it was checked and counted at the door.
+    """
     headers = getattr(ctx.request, "headers", None) or {}
     meta = {key.lower(): value for key, value in (ctx.meta or {}).items() if isinstance(value, str)}
+    if headers:
+        meta.pop(AUTHORIZATION, None)
     return {**{key.lower(): value for key, value in headers.items()}, **meta}

@@ -29,6 +29,7 @@ _CALL_S = 10.0
 _LEASE_MARGIN_S = 30.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
+_MAY_PASS = (Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.CANCELLED)
 
 
 class Deliverer:
@@ -72,6 +73,8 @@ class Deliverer:
                 await work()
             except grpc.aio.AioRpcError as failed:
                 _tell(from_rpc_error(failed), pause_s)
+            except Exception:  # what one delivery breaks must not end the others
+                log.exception("webhooks.delivery_broke", extra={"retry_s": pause_s})
             else:
                 return
             await self._pause(pause_s)
@@ -91,7 +94,7 @@ class Deliverer:
             self._is_on = (await self._store.ConfigureWebhooks(request, timeout=_CALL_S)).enabled
         except grpc.aio.AioRpcError as failed:
             error = from_rpc_error(failed)
-            if error.code is not Code.INVALID_ARGUMENT:
+            if error.code in _MAY_PASS:
                 raise
             log.error(  # noqa: TRY400  # the sentence says all
                 "webhooks.configuration_refused", extra={"reason": error.reason, "problem": error.message}

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 _MILLIS = 1000
 _FAILURES = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, OSError)
 _SUCCESSES = range(200, 300)
+_LONGEST_WAIT_S = 86_400.0
 _REDIRECTS = range(300, 400)
 
 
@@ -113,18 +114,19 @@ async def open_sender(
 
 
 def wait_of(text: str, now: float) -> float:
-    """Return the seconds of a Retry-After header, of either form; 0 for none that can be read.
+    """Return the seconds of a Retry-After header, of either form, at most a day; 0 for none that can be read.
 
     Source: RFC 9110, section 10.2.3.
     """
     if text.strip().isdecimal():
-        return float(text)
+        return min(float(text), _LONGEST_WAIT_S)
     try:
         moment = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        wait_s = (aware - datetime.fromtimestamp(now, UTC)).total_seconds()
+    except (ValueError, OverflowError):  # an offset of a billion years is no time
         return 0.0
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - datetime.fromtimestamp(now, UTC)).total_seconds())
+    return min(max(0.0, wait_s), _LONGEST_WAIT_S)
 
 
 def _fault(status: int) -> str:

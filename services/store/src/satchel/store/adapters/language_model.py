@@ -94,10 +94,11 @@ class HttpLanguageModel:
             form = {"name": "facts", "strict": True, "schema": schema()}
             given = {**body, "response_format": {"type": "json_schema", "json_schema": form}}
             status, answer = await self._post("/v1/chat/completions", given)
-            self._knows_schemas = status not in _REFUSED_FORMAT
-        if not self._knows_schemas:
+        if not self._knows_schemas or status in _REFUSED_FORMAT:
             given = {**body, "response_format": {"type": "json_object"}}
             status, answer = await self._post("/v1/chat/completions", given)
+            # A text that is refused in both forms says nothing of what the server knows.
+            self._knows_schemas = self._knows_schemas and status != _OK
         return _content(_checked(status, answer), "choices", 0, "message")
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> tuple[int, bytes]:

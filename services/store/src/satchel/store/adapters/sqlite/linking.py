@@ -59,7 +59,11 @@ def _link_awaited(raw: sqlite3.Connection, key: int, memory: Prepared) -> None:
     for other, relation, outgoing, phrase in waiting:
         add_link(raw, other, key, Link("", relation, outgoing == 1, phrase))
     if waiting:
-        raw.execute("DELETE FROM awaited_links WHERE other_id = ?", (memory.id,))
+        raw.execute(
+            "DELETE FROM awaited_links WHERE other_id = ? "
+            "AND memory IN (SELECT key FROM memories WHERE project = ?)",
+            (memory.id, memory.new.project),
+        )
 
 
 def add_link(raw: sqlite3.Connection, key: int, other: int, link: Link) -> None:
