@@ -19,6 +19,9 @@ _MAX_ANSWER_BYTES = 1 << 20
 _MAX_ANSWER_TOKENS = 1024
 _OK = 200
 _REFUSED_FORMAT = frozenset({400, 422})
+# What a server answers whatever the text: moved, no key, no such model, busy, or out of a proxy's reach. A
+# status of 500 may come of one text alone, and must not keep the others waiting.
+_AWAY = frozenset({301, 302, 307, 308, 401, 403, 404, 408, 429, 502, 503, 504})
 _FAILURES = (
     httpcore2.NetworkError,
     httpcore2.ProtocolError,
@@ -131,9 +134,8 @@ def _checked(status: int, answer: bytes) -> bytes:
     """
     if status == _OK:
         return answer
-    if status in _REFUSED_FORMAT or status == 413:  # noqa: PLR2004  # too large
-        raise LanguageModelFailed(f"The server answered with status {status}.")
-    raise LanguageModelUnavailable(f"The server answered with status {status}.")
+    failure = LanguageModelUnavailable if status in _AWAY else LanguageModelFailed
+    raise failure(f"The server answered with status {status}.")
 
 
 def _content(answer: bytes, *path: str | int) -> str:
