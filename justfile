@@ -13,7 +13,7 @@ lint:
 
 # Types, strictly, tests included.
 types:
-    mypy services gateway tools tests
+    mypy services gateway clients/python tools tests
 
 # Which package may import which.
 imports:
@@ -58,6 +58,7 @@ fix:
 lock:
     uv pip compile pyproject.toml --universal --generate-hashes --no-annotate --no-header --upgrade -o requirements/runtime.txt
     uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header -c requirements/runtime.txt -o requirements/dev.txt
+    printf 'grpcio\nprotobuf\ngoogleapis-common-protos\n' | uv pip compile - --universal --generate-hashes --no-annotate --no-header -c requirements/runtime.txt -o clients/python/requirements.txt
 
 # Declares the contracts of this commit the ones that later ones may not break.
 release-contract:

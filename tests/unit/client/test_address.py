@@ -87,3 +87,9 @@ def test_parts_of_their_own_are_named() -> None:
 def test_what_is_no_address_is_refused_with_a_remedy(url: str) -> None:
     with pytest.raises(AddressError, match=r"Give host:port|The parts are"):
         parse_url(url)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1", "127.0.0.1:99999", "127.0.0.1:0", "host:port", "store=host"])
+def test_an_address_without_a_port_that_can_be_is_refused(url: str) -> None:
+    with pytest.raises(AddressError, match="has no port"):
+        parse_url(url)

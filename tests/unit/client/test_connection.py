@@ -18,6 +18,12 @@ def test_the_key_is_sent_as_a_bearer_token() -> None:
     assert Satchel("a:1", api_key="k").metadata == (("authorization", "Bearer k"),)
 
 
+@pytest.mark.parametrize("key", ["a\nb", "k\n", "\u00e4"])
+def test_a_key_that_no_header_can_hold_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="line break"):
+        Satchel("a:1", api_key=key)
+
+
 def test_without_a_key_and_a_span_nothing_is_sent() -> None:
     assert Satchel("a:1").metadata == ()
 

@@ -1,5 +1,7 @@
 import uuid
 
+import pytest
+
 from satchel.api.allocator.v1.allocator_service_pb2 import Candidate
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
@@ -113,3 +115,8 @@ def test_a_candidate_has_its_vector_packed() -> None:
     made = PLAIN.allocate([row, packed], 10, {}).request
 
     assert list(made.candidates) == [packed, packed]
+
+
+def test_one_text_is_not_taken_for_many() -> None:
+    with pytest.raises(TypeError, match="'memories' must list values"):
+        PLAIN.remember_many("a text", {})

@@ -16,27 +16,20 @@ const WING: &str = "bench";
 
 /// Measures three RPCs for `time` each.
 pub async fn measure(satchel: &Satchel, project: &str, time: Duration) -> Result<Value, Fault> {
-    let run = Uuid::new_v4().simple().to_string().split_off(26);
     let (embedder, memories, allocator) = (satchel.embedder(), satchel.memories(), satchel.allocator());
-    let note = |number: u32| format!("Note {number} of {run}: the baker wants the oven checked every {number} days.");
-    let embed = timed(time, async |number| {
-        let request =
-            EmbedTextsRequest { texts: vec![note(number)], role: TextRole::Passage.into(), ..Default::default() };
+    let embed = timed(time, async |text| {
+        let request = EmbedTextsRequest { texts: vec![text], role: TextRole::Passage.into(), ..Default::default() };
         embedder.clone().embed_texts(request).await.map(drop)
     });
     let embed = embed.await?;
-    let store = timed(time, async |number| {
-        let request = StoreMemoryRequest {
-            content: note(number),
-            wing: WING.into(),
-            project: project.into(),
-            ..Default::default()
-        };
+    let store = timed(time, async |text| {
+        let request =
+            StoreMemoryRequest { content: text, wing: WING.into(), project: project.into(), ..Default::default() };
         memories.clone().store_memory(request).await.map(drop)
     });
     let store = store.await?;
-    let recall = timed(time, async |number| {
-        let query = format!("How often does the baker want the oven checked after note {number}?");
+    let recall = timed(time, async |text| {
+        let query = format!("Is this right? {text}");
         let request =
             RecallRequest { query, budget: 1000, wing: WING.into(), project: project.into(), ..Default::default() };
         allocator.clone().recall(request).await.map(drop)
@@ -44,10 +37,13 @@ pub async fn measure(satchel: &Satchel, project: &str, time: Duration) -> Result
     Ok(json!({"EmbedTexts": embed, "StoreMemory": store, "Recall": recall.await?}))
 }
 
-/// Repeats a call, numbered from 0, and returns its rate and the median of its times.
-async fn timed(time: Duration, call: impl AsyncFn(u32) -> Result<(), Status>) -> Result<Value, Fault> {
+/// Repeats a call, each time with another text, and returns its rate and the median of its times.
+async fn timed(time: Duration, call: impl AsyncFn(String) -> Result<(), Status>) -> Result<Value, Fault> {
+    let run = Uuid::new_v4().simple().to_string().split_off(24);
+    let text =
+        |number: u32| format!("Order {number} of {run} left the bakery at noon with {} loaves of bread.", number % 97);
     for number in 0..WARM_UP_CALLS {
-        call(number).await?;
+        call(text(number)).await?;
     }
     let mut times = Vec::new();
     let began = Instant::now();
@@ -56,7 +52,7 @@ async fn timed(time: Duration, call: impl AsyncFn(u32) -> Result<(), Status>) ->
         if sent - began >= time {
             break;
         }
-        call(number).await?;
+        call(text(number)).await?;
         times.push(sent.elapsed());
     }
     let whole = began.elapsed();

@@ -18,6 +18,7 @@ _SCHEME = "grpc://"
 _FOLDER = Path("~/.satchel")
 _LOCK_FILE = "satchel.lock"
 _MAX_LOCK_BYTES = 65536
+_GREATEST_PORT = 65535
 # A single command of `satchel` owns the folder for a moment only.
 _PASSING_ROLE = "command"
 _LONE_STORE_ROLE = "serve store"
@@ -66,7 +67,15 @@ def _target(text: str, url: str) -> str:
     target = text.strip().removeprefix(_SCHEME).rstrip("/")
     if not target or "://" in target.removeprefix("dns:///"):
         raise AddressError(f"The URL '{url}' is not a gRPC address. Give host:port, such as {DEFAULT_URL}.")
+    port = target.rpartition(":")[2]
+    if "/" not in target and not target.startswith("unix:") and not _is_port(port):
+        # gRPC would take another port in place of it: 443, or what is left of a number that is too great.
+        raise AddressError(f"The URL '{url}' has no port. Give host:port, such as {DEFAULT_URL}.")
     return target
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 0 < int(text[:6]) <= _GREATEST_PORT
 
 
 def _owner_of(folder: Path) -> str:

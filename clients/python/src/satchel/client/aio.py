@@ -21,6 +21,7 @@ from satchel.client.fields import (
     RecallFields,
     RoleLike,
     SearchFields,
+    refuse_text,
 )
 from satchel.client.following import ExportProgress
 from satchel.client.importing import Account, ImportReport, Progress, Record
@@ -108,6 +109,7 @@ class AsyncSatchel:
         self, memory_ids: Iterable[str], *, project: str | None = None, timeout: float | None = None
     ) -> Memories:
         """Return memories in the order of the ids; ids that do not exist are left out."""
+        refuse_text(memory_ids, "memory_ids")
         many = ManyById(self._requests.get_many(project), memory_ids)
         while (call := many.next_call) is not None:
             many.take(await self._call(call, timeout))
@@ -155,6 +157,7 @@ class AsyncSatchel:
         timeout: float | None = None,
     ) -> ImportReport:
         """Store records over one stream: texts, fields of new memories, or memories that an export gave."""
+        refuse_text(records, "records")
         account = Account(self._requests, progress)
         terms = self._connection.stream_terms(timeout)
         method = self._connection.method(rpcs.IMPORT)

@@ -42,6 +42,8 @@ class Connection:
         self._opening = threading.Lock()
         self._is_closed = False
         self._methods: dict[Rpc[Any, Any], Callable[..., Any]] = {}
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise ValueError("The API key holds a line break or another character that no key has.")
         self._authorization = (("authorization", f"Bearer {api_key}"),) if api_key else ()
         self.timeout_s = timeout
 

@@ -153,6 +153,16 @@ class CandidateFields(TypedDict, total=False):
     session_id: str
 
 
+def refuse_text(values: object, name: str) -> None:
+    """Refuse one text where many values are wanted: Python would take it for a list of its letters.
+
+    Raises:
+        TypeError: it is one.
+    """
+    if isinstance(values, str | bytes):
+        raise TypeError(f"'{name}' must list values. Put a single text into a list: [{values[:20]!r}].")
+
+
 def build(message_type: type[M], fields: Mapping[str, object]) -> M:
     """Make a message of fields by name; those that are `None` are left out.
 

@@ -29,6 +29,7 @@ from satchel.client.fields import (
     RoleLike,
     SearchFields,
     build,
+    refuse_text,
 )
 from satchel.client.rpcs import Rpc
 from satchel.client.vectors import pack
@@ -77,6 +78,7 @@ class Requests:
         self, memories: Iterable[NewMemoryLike], fields: MemoryFields
     ) -> Call[memory_pb.BatchStoreMemoriesRequest, memory_pb.BatchStoreMemoriesResponse]:
         """Store several memories at once; ``fields`` are for those that do not have them."""
+        refuse_text(memories, "memories")
         shared: MemoryFields = {**fields}
         request_id = str(shared.pop("request_id", None) or uuid.uuid4())
         request = memory_pb.BatchStoreMemoriesRequest(

@@ -20,6 +20,7 @@ from satchel.client.fields import (
     RecallFields,
     RoleLike,
     SearchFields,
+    refuse_text,
 )
 from satchel.client.following import ExportProgress
 from satchel.client.importing import Account, ImportReport, Progress, Record
@@ -131,6 +132,7 @@ class Satchel:
         self, memory_ids: Iterable[str], *, project: str | None = None, timeout: float | None = None
     ) -> Memories:
         """Return memories in the order of the ids; ids that do not exist are left out."""
+        refuse_text(memory_ids, "memory_ids")
         many = ManyById(self._requests.get_many(project), memory_ids)
         while (call := many.next_call) is not None:
             many.take(self._call(call, timeout))
@@ -186,6 +188,7 @@ class Satchel:
         fails alone. Records are taken from the iterable as they are needed, in this thread. When an import
         breaks off, repeat it: what is stored already is counted as a duplicate.
         """
+        refuse_text(records, "records")
         account = Account(self._requests, progress)
         terms = self._connection.stream_terms(timeout)
         method = self._connection.method(rpcs.IMPORT)

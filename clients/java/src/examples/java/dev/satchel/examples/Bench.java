@@ -24,7 +24,6 @@ final class Bench {
 
   private final Satchel satchel;
   private final Duration limit;
-  private int calls;
 
   Bench(Satchel satchel, Duration limit) {
     this.satchel = satchel;
@@ -36,18 +35,19 @@ final class Bench {
     return fields(
         "EmbedTexts", measure(this::embed),
         "StoreMemory", measure(this::store),
-        "Recall", measure(text -> recall()));
+        "Recall", measure(text -> recall("Is this right? " + text)));
   }
 
   private Map<String, Object> measure(Consumer<String> call) {
-    for (int warmUp = 0; warmUp < WARM_UP_CALLS; warmUp++) {
-      call.accept(text());
+    String run = UUID.randomUUID().toString().substring(0, 8);
+    for (int number = 0; number < WARM_UP_CALLS; number++) {
+      call.accept(text(number, run));
     }
     List<Long> taken = new ArrayList<>();
     long start = System.nanoTime();
     long now = start;
     while (now - start < limit.toNanos()) {
-      String text = text();
+      String text = text(WARM_UP_CALLS + taken.size(), run);
       long before = System.nanoTime();
       call.accept(text);
       now = System.nanoTime();
@@ -70,10 +70,9 @@ final class Bench {
         : (sorted.get(half - 1) + sorted.get(half)) / 2.0;
   }
 
-  private String text() {
-    calls++;
-    return "Delivery %d of %s reached the back door before the bakery opened."
-        .formatted(calls, UUID.randomUUID().toString().substring(0, 8));
+  private static String text(int number, String run) {
+    return "Order %d of %s left the bakery at noon with %d loaves of bread."
+        .formatted(number, run, number % 97);
   }
 
   private void embed(String text) {
@@ -92,13 +91,13 @@ final class Bench {
         .storeMemory(StoreMemoryRequest.newBuilder().setWing("bench").setContent(text).build());
   }
 
-  private void recall() {
+  private void recall(String query) {
     satchel
         .allocator()
         .recall(
             RecallRequest.newBuilder()
                 .setWing("bench")
-                .setQuery("Which deliveries reached the back door before the bakery opened?")
+                .setQuery(query)
                 .setBudget(1000)
                 .build());
   }
