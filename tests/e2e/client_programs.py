@@ -41,8 +41,8 @@ class Client:
 
     @property
     def missing_tools(self) -> list[str]:
-        """The programs that are not installed here."""
-        return [tool for tool in self.tools if shutil.which(tool) is None]
+        """The programs that are not here, or not set up, as rustup's `cargo` is without a toolchain."""
+        return [tool for tool in self.tools if not _works(tool)]
 
 
 # One entry a client. Pytest itself tests the one of Python.
@@ -89,6 +89,14 @@ CLIENTS = (
         quick_runner=("target/release/examples/scenario",),
     ),
 )
+
+
+@cache
+def _works(tool: str) -> bool:
+    if shutil.which(tool) is None:
+        return False
+    question = "version" if tool == "go" else "--version"
+    return subprocess.run([tool, question], capture_output=True, check=False).returncode == 0
 
 
 @cache

@@ -49,9 +49,10 @@ def test_the_inspector_runs_a_session_over_every_transport(alone: Running) -> No
 @requirement("mcp:sessions")
 @pytest.mark.parametrize("transport", ["sse", "http"])
 async def test_the_command_serves_clients_that_connect(tmp_path: Path, transport: str) -> None:
-    (port,) = free_ports(1)
+    port, grpc_port = free_ports(2)
     place, folder = f"127.0.0.1:{port}", tmp_path / "data"
-    with process(["mcp", "--transport", transport, "--mcp-addr", place], folder) as started:
+    elsewhere = {"SATCHEL_GRPC": f"127.0.0.1:{grpc_port}"}
+    with process(["mcp", "--transport", transport, "--mcp-addr", place], folder, elsewhere) as started:
         await asyncio.to_thread(wait_until_ready, f"http://{place}", started)
         served = Running(f"http://{place}", "", "", "", "", folder, "")
         check(await run_python(served, transport, steps_of(transport)))

@@ -6,6 +6,7 @@ import json
 import queue
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import httpx2
 import pytest
 
-from e2e.running import Running, apart, embedded, free_ports, process, wait_until_ready
+from e2e.running import PROBE_INTERVAL_S, Running, apart, embedded, free_ports, process, wait_until_ready
 from requirements import requirement
 
 ON = {"SATCHEL_WEBHOOKS_ENABLED": "true", "SATCHEL_WEBHOOKS_ALLOW_PRIVATE": "true"}
@@ -71,6 +72,17 @@ def verify(got: Got, secret: str) -> None:
     assert got.headers["x-satchel-signature"] == f"v1={mac}"
 
 
+def until_registered(http: str) -> list[dict[str, object]]:
+    """Return the endpoints of the configuration, which the gateway registers just after it is ready."""
+    limit = time.monotonic() + LIMIT_S
+    while time.monotonic() < limit:
+        found: list[dict[str, object]] = httpx2.get(f"{http}/api/v1/webhooks").json()["webhooks"]
+        if found:
+            return found
+        time.sleep(PROBE_INTERVAL_S)
+    raise TimeoutError(f"No endpoint was registered within {LIMIT_S} s")
+
+
 def store(satchel: Running, text: str) -> str:
     answer = httpx2.post(f"{satchel.http}/api/v1/memories", json={"wing": "w", "content": text})
     assert answer.status_code == 201, answer.text
@@ -116,12 +128,15 @@ def test_an_event_survives_that_satchel_is_killed_before_it_is_delivered(tmp_pat
     with process(arguments, data, named) as started:
         wait_until_ready(http, started)
         satchel = Running(http, "", "", "", "", data, "")
-        registered = httpx2.get(f"{http}/api/v1/webhooks").json()["webhooks"]
+        registered = until_registered(http)
         memory_id = store(satchel, "Elephants never forget.")
         started.send_signal(signal.SIGKILL)
         started.wait(LIMIT_S)
     with endpoint(port) as there, embedded(data, named):
-        got = there.next()
+        # Events of the index may come between.
+        got = next(
+            one for one in iter(there.next, None) if one.headers["x-webhook-event"] == "store.completed"
+        )
 
     assert [one["configured"] for one in registered] == [True]
     assert json.loads(got.body)["memory_id"] == memory_id
