@@ -13,7 +13,7 @@ lint:
 
 # Types, strictly, tests included.
 types:
-    mypy services gateway clients/python tools tests
+    mypy services gateway clients/python tools benchmarks tests
 
 # Which package may import which.
 imports:

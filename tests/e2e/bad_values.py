@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from google.protobuf import struct_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from misshapen import misshapen
 
 from satchel.api.options.v1 import options_pb2
 from satchel.gateway.mcp.tools import ROWS
@@ -162,7 +163,7 @@ def _text(field: FieldDescriptor) -> Iterator[Bad]:
         ("empty", "", "FIELD_REQUIRED" if is_required(field) else LEGAL),
         ("blank", " \t", blank),
         ("too long", "a" * LONG, "FIELD_TOO_LONG" if rules.max_length else form),
-        ("form", "a b!", form),
+        ("form", misshapen(rules.pattern), form),
         ("NUL", "a\0b", "FIELD_INVALID_CHARACTER"),
     ):
         yield Bad(name, text, field_bytes(field, text.encode()), reason)

@@ -8,7 +8,7 @@ the services send them.
 import base64
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import schemathesis
@@ -22,13 +22,43 @@ _NEVER_EMPTY = ("content", "wing")
 def filter_case(_context: schemathesis.HookContext, case: "schemathesis.Case[Any]") -> bool:
     """Say whether a request keeps all the rules."""
     body = case.body if isinstance(case.body, Mapping) else {}
-    if any(_contradicts_itself(case.path, body)) or (
-        case.method == "DELETE" and _deletes_all(case.path, body)
-    ):
+    if any(_contradicts_itself(case.path, body)):
         return False
     if case.method == "PATCH" and not _changes(body):
         return False
     return not (case.method == "PUT" and _clears(body)) and not any(_broken(body, case.query or {}))
+
+
+@schemathesis.hook
+def map_case(_context: schemathesis.HookContext, case: "schemathesis.Case[Any]") -> "schemathesis.Case[Any]":
+    """Give what fits its schema a meaning too: only a text that says something can be read or called."""
+    fits = case.meta is None or case.meta.generation.mode.is_positive
+    if fits and isinstance(case.body, dict):
+        for (method, path), meant in _MEANT.items():
+            if case.method == method and case.path.endswith(path):
+                case.body = {**meant(case.body)}
+    return case
+
+
+def _read(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Let the agent of a conversation say something, in the project that other requests look in."""
+    kept = {name: value for name, value in body.items() if name not in {"messages", "project"}}
+    return {**kept, "conversation": "User: Which index?\nAssistant: I wonder how many rows there are."}
+
+
+def _count(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Count what would be cleared: other requests look for the memories, and mode and place must fit."""
+    kept = {name: value for name, value in body.items() if name in {"project", "tags"}}
+    return {**kept, "mode": "wing", "wing": "w", "dry_run": True}
+
+
+_MEANT: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+    ("DELETE", "/memories"): _count,
+    ("POST", "/capture"): _read,
+    ("POST", "/update"): lambda body: {**body, "directive": "be more formal"},
+    # A port that nobody listens on, so that a test of the endpoint fails at once.
+    ("POST", "/webhooks"): lambda body: {**body, "url": "http://127.0.0.1:1/in"},
+}
 
 
 def _contradicts_itself(path: str, body: Mapping[str, Any]) -> Iterator[bool]:
@@ -43,21 +73,10 @@ def _contradicts_itself(path: str, body: Mapping[str, Any]) -> Iterator[bool]:
         path == "/api/v1/causal/links"
         and cause == str(body.get("effect_id") or "").lower().rpartition(":")[2]
     )
-    # CaptureIdentity: a conversation or messages, and not both.
-    yield path.endswith("/capture") and bool(body.get("conversation")) == bool(body.get("messages"))
+    # RedriveDeliveries: ids or an endpoint, and not both.
+    yield path.endswith("/redrive") and bool(body.get("ids")) == bool(body.get("webhook_id"))
     # SwapModel: to another model.
     yield path.endswith("/swap") and body.get("from_model") == body.get("to_model")
-
-
-def _deletes_all(path: str, body: Mapping[str, Any]) -> bool:
-    """Say whether memories would be cleared that other requests look for, or mode and place do not fit."""
-    if path != "/api/v1/memories":
-        return False
-    mode, wing, room = (str(body.get(name) or "") for name in ("mode", "wing", "room"))
-    fits = {"global": not wing and not room, "all": not wing and not room, "wing": wing and not room}
-    # With an expected count the answer depends on what is there.
-    counted = body.get("expected_count") is not None
-    return not body.get("dry_run") or counted or not fits.get(mode.removeprefix("CLEAR_MODE_").lower(), wing)
 
 
 def _changes(body: Mapping[str, Any]) -> bool:

@@ -6,7 +6,8 @@ The first run fills FOLDER with so many memories: real turns and recombined ones
 (bench/texts.py); later runs reuse it. Then the real Satchel opens the folder in this process. For each
 question both take a turn, in changing order: `Recall` through the in-process channel, and the script, which
 embeds the question with a session of the same model, searches the same vectors with faiss, makes one FTS5
-query, and reads 100 rows with their texts. No question is asked twice. Prints Markdown: medians and 95th
+query, and reads 100 rows with their texts. For every other two questions the session has one thread, as the
+embedder's own, and for the others two. No question is asked twice. Prints Markdown: medians and 95th
 percentiles of wall and processor time, the median of the paired ratios, and where a recall's time goes.
 """
 
@@ -70,6 +71,7 @@ FETCHED = 100
 SESSION_TURNS = 25
 BEGIN_S = 1_672_531_200  # 2023-01-01
 HNSW_LINKS, HNSW_BREADTH = 32, 100
+THREADS = (1, 2)  # of the script's sessions
 MS = 1e3
 
 
@@ -140,12 +142,15 @@ class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
 class PlainScript:
     """The work that no implementation can leave out, done in the straightest way."""
 
-    def __init__(self, texts: Sequence[str], vectors: Matrix, folder: Path, threads: int) -> None:
+    def __init__(self, texts: Sequence[str], vectors: Matrix, folder: Path) -> None:
         source = packaged_model()
         self._tokenizer = source.open_tokenizer()
-        self._session = ort.InferenceSession(
-            str(source.model_file), session_options(threads), providers=["CPUExecutionProvider"]
-        )
+        self._sessions = {
+            threads: ort.InferenceSession(
+                str(source.model_file), session_options(threads), providers=["CPUExecutionProvider"]
+            )
+            for threads in THREADS
+        }
         self._max_tokens = source.max_tokens
         self._database = plain_database(folder / "plain.db", texts)
         self._graph = graph_of(vectors, folder / "plain.faiss")
@@ -166,8 +171,9 @@ class PlainScript:
         self.search = self._graph if best == "HNSW" else self._flat
         return best
 
-    def embed(self, question: str) -> Matrix:
+    def embed(self, question: str, threads: int = 1) -> Matrix:
         """Return the question's vector, shape (1, dimension)."""
+        session = self._sessions[threads]
         reading = read([question], Role.QUERY, self._tokenizer, max_tokens=self._max_tokens, overlap=0)
         batch = pad(reading.rows[:1], self._tokenizer.pad_id)
         known = {
@@ -175,12 +181,12 @@ class PlainScript:
             "attention_mask": batch.mask,
             "token_type_ids": np.zeros_like(batch.ids),
         }
-        feed = {one.name: known[one.name] for one in self._session.get_inputs()}
-        return pool(self._session.run(None, feed)[0], batch.mask, Pooling.MEAN)
+        feed = {one.name: known[one.name] for one in session.get_inputs()}
+        return pool(session.run(None, feed)[0], batch.mask, Pooling.MEAN)
 
-    async def answer(self, question: str) -> list[tuple[int, str]]:
+    async def answer(self, question: str, threads: int = 1) -> list[tuple[int, str]]:
         """Embed, search twice, fetch 100 rows with their texts."""
-        _, found = self.search.search(self.embed(question), FETCHED)
+        _, found = self.search.search(self.embed(question, threads), FETCHED)
         words = " OR ".join(f'"{word}"' for word in content_words(question))
         hits = self._database.execute(
             "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (words, FETCHED)
@@ -196,7 +202,7 @@ class PlainScript:
 
 
 def session_options(threads: int) -> ort.SessionOptions:
-    """Return the options of the embedder's own session."""
+    """Return the options of the embedder's own session, but for the threads, which do not spin."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.intra_op_num_threads = threads
@@ -305,7 +311,7 @@ async def opened(arguments: argparse.Namespace) -> AsyncIterator[tuple[Any, Plai
     if not await asyncio.to_thread(folder.database.exists):
         await populate(folder, turns, texts, vectors)
     settings = EmbeddedSettings.load(folder)
-    script = PlainScript(texts, vectors, folder.path, settings.embedder.threads)
+    script = PlainScript(texts, vectors, folder.path)
     async with open_embedded(settings) as running:
         await indexed(running.channel, len(texts))
         yield allocator_rpc.AllocatorServiceStub(running.channel), script
@@ -330,15 +336,18 @@ async def measure(arguments: argparse.Namespace) -> None:
         kind = script.choose(warm)
         for question in warm:
             await recall(question)
-            await script.answer(question)
-        ours, plain, shown = Times(), Times(), []
+            for threads in THREADS:
+                await script.answer(question, threads)
+        pairs, shown = {threads: (Times(), Times()) for threads in THREADS}, []
         for number, question in enumerate(asked):
+            threads = THREADS[number // 2 % len(THREADS)]
+            ours, plain = pairs[threads]
             if number % 2:
-                await plain.run(lambda question=question: script.answer(question))  # type: ignore[misc]
+                await timed_script(plain, script, question, threads)
             shown.append((await timed_recall(ours, recall, question)).receipt)
             if not number % 2:
-                await plain.run(lambda question=question: script.answer(question))  # type: ignore[misc]
-        print_comparison(arguments, ours, plain, kind)
+                await timed_script(plain, script, question, threads)
+        print_comparison(arguments, pairs, kind)
         print_shown(shown)
         print_spans([await spans_of(recall, question) for question in traced])
 
@@ -354,6 +363,11 @@ async def timed_recall(
 
     await ours.run(work)
     return answers[0]
+
+
+async def timed_script(plain: Times, script: PlainScript, question: str, threads: int) -> None:
+    """Run the script once on the clock."""
+    await plain.run(lambda: script.answer(question, threads))
 
 
 async def spans_of(recall: Callable[[str], Awaitable[object]], question: str) -> Mapping[str, float]:
@@ -380,22 +394,31 @@ def p95(values: Sequence[float]) -> float:
     return float(np.percentile(values, 95))
 
 
-def print_comparison(arguments: argparse.Namespace, ours: Times, plain: Times, kind: str) -> None:
+def print_comparison(
+    arguments: argparse.Namespace, pairs: Mapping[int, tuple[Times, Times]], kind: str
+) -> None:
     """Print the table and the ratios."""
     print(
-        f"{arguments.memories} memories, {len(ours.wall)} questions, "
+        f"{arguments.memories} memories, {arguments.queries} questions, "
         f"budget {arguments.budget}; script: {kind}\n"
     )
     print("| | wall ms, median | p95 | processor ms, median | p95 |\n| --- | --- | --- | --- | --- |")
-    print(ours.row("`Recall`, embedded"))
-    print(plain.row("plain script"))
+    for threads, (ours, plain) in pairs.items():
+        print(ours.row(f"`Recall`, embedded, beside threads: {threads}"))
+        print(plain.row(f"plain script, threads: {threads}"))
+    for threads, (ours, plain) in pairs.items():
+        print_ratios(ours, plain, threads)
+
+
+def print_ratios(ours: Times, plain: Times, threads: int) -> None:
+    """Print how many times as long a recall takes as a script."""
     wall, cpu = (
         statistics.median(a / b for a, b in zip(mine, theirs, strict=True))
         for mine, theirs in ((ours.wall, plain.wall), (ours.cpu, plain.cpu))
     )
     of_medians = statistics.median(ours.wall) / statistics.median(plain.wall)
     print(
-        f"\nRatio of medians: {of_medians:.2f} wall. "
+        f"\nThreads of the script: {threads}. Ratio of medians: {of_medians:.2f} wall. "
         f"Median of paired ratios: {wall:.2f} wall, {cpu:.2f} processor.\n"
     )
 

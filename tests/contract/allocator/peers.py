@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import grpc
@@ -35,6 +37,14 @@ def embed(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return normal
 
 
+def codes_of(*texts: str) -> model_pb2.TokenCodes:
+    """The codes of the words of each text: eight bytes of a digest, for 64 numbers."""
+    codes = [[sha256(word.encode()).digest()[:8] for word in text.lower().split()] for text in texts]
+    return model_pb2.TokenCodes(
+        codes=b"".join(chain(*codes)), counts=map(len, codes), bytes_per_token=DIMENSION // 8
+    )
+
+
 def memory_id(number: int) -> str:
     return f"018f3b1c-7a2e-7b1a-9c3d-{number:012d}"
 
@@ -64,6 +74,7 @@ class World:
     failing: dict[str, ServiceError] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     index_degraded: bool = False
+    has_codes: bool = True
     memories_per_reply: int = 1000
     calls: list[str] = field(default_factory=list)
     requests: dict[str, Any] = field(default_factory=dict)
@@ -108,7 +119,11 @@ class Embedder(embedder_rpc.EmbedderServiceServicer):
         self.world.called("embedder.EmbedTexts", request)
         rows = np.stack([embed(text) for text in request.texts])
         return embedder_pb.EmbedTextsResponse(
-            model=MODEL, vectors=rows.astype("<f4").tobytes(), count=len(rows), dimension=DIMENSION
+            model=MODEL,
+            vectors=rows.astype("<f4").tobytes(),
+            count=len(rows),
+            dimension=DIMENSION,
+            token_codes=codes_of(*request.texts) if self.world.has_codes else None,
         )
 
     async def ListModels(self, request: Any, context: Any) -> embedder_pb.ListModelsResponse:  # noqa: ANN401, ARG002, N802
@@ -179,6 +194,8 @@ class Searches(search_rpc.SearchServiceServicer):
             one.id in {name.id for name in found} or within(one, request.filter) for one in [*found, *beside]
         ]
         reply.remaining_ids[:] = request.ids[len(asked) :]
+        if self.world.has_codes:
+            reply.token_codes.CopyFrom(codes_of(*passages_of(found, beside, self.world.pending)))
         return reply
 
 
@@ -262,6 +279,16 @@ def vectors_of(one: memory_pb2.Memory) -> memory_pb.MemoryVectors:
         vectors=b"".join(embed(one.content[start:end]).astype("<f4").tobytes() for start, end in spans),
         dimension=DIMENSION,
     )
+
+
+def passages_of(
+    found: Sequence[memory_pb2.Memory], beside: Sequence[memory_pb2.Memory], pending: set[str]
+) -> Iterator[str]:
+    """The texts of all passages, in order."""
+    for one in (*found, *beside):
+        if one.id not in pending:
+            spans = vectors_of(one)
+            yield from (one.content[start:end] for start, end in zip(spans.starts, spans.ends, strict=True))
 
 
 def _neighbors(

@@ -23,7 +23,11 @@ MEMORIES = "/api/v1/memories"
 PAGE = "https://app.example"
 KEYS = KeySettings(
     Secret("sk_owner"),
-    (Key("reader", Secret("sk_read")), Key("keeper", Secret("sk_keep"), "write", may_delete=False)),
+    (
+        Key("reader", Secret("sk_read")),
+        Key("keeper", Secret("sk_keep"), "write", may_delete=False),
+        Key("two", Secret("sk_two"), "write", projects=("a", "b")),
+    ),
 )
 MCP_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 INITIALIZE = {
@@ -100,6 +104,41 @@ async def test_health_and_the_openapi_document_need_no_key(world: World, path: s
 
     assert answer.status_code == 200
     assert "unhealthy" not in answer.text[:100]
+
+
+@requirement("keys:asked-for", "rest:health")
+async def test_health_tells_how_much_there_is_to_those_alone_who_may_read_it(world: World) -> None:
+    async with opened(world, keys=KEYS) as http:
+        anonymous, wrong, one_of_two, reader = [
+            (await http.get("/health", headers=headers)).json()
+            for headers in ({}, bearer("sk_wrong"), bearer("sk_two"), bearer("sk_read"))
+        ]
+    async with opened(world) as http:
+        without_keys = (await http.get("/health")).json()
+
+    state = {"status", "checks", "ready", "db_connected", "vector_index_ready"}
+    assert anonymous.keys() == wrong.keys() == state
+    assert one_of_two.keys() == {*state, "version", "details"}
+    assert reader.keys() == without_keys.keys() == {*state, "version", "details", "memory_count"}
+
+
+@requirement("keys:rights", "mcp:guarded")
+async def test_a_key_of_several_projects_learns_over_mcp_how_satchel_is(world: World) -> None:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "mira_health", "arguments": {}},
+    }
+    async with opened(world, keys=KEYS) as http:
+        headers = {**MCP_HEADERS, **bearer("sk_two")}
+        unnamed = result(await http.post("/mcp", json=call, headers=headers))["structuredContent"]
+        headers["X-Satchel-Project"] = "a"
+        named = result(await http.post("/mcp", json=call, headers=headers))["structuredContent"]
+
+    assert (unnamed["status"], named["status"]) == ("healthy", "healthy")
+    assert ("memory_count" in unnamed, named["memory_count"]) == (False, 0)
+    assert world.allocator.requests[-1].project == "a"
 
 
 @requirement("keys:rights")

@@ -129,8 +129,11 @@ async def test_a_cancelled_call_is_cancelled_in_the_service(
     async with connect(world, contract, mode) as client, anyio.create_task_group() as group:
         group.start_soon(client.call_tool, "mira_archive", {})
         await asyncio.wait_for(world.lifecycle.began.wait(), LIMIT_S)
+        before = world.lifecycle.cancelled.is_set()
         group.cancel_scope.cancel()
     await asyncio.wait_for(world.lifecycle.cancelled.wait(), LIMIT_S)
+
+    assert (before, [request.dry_run for request in world.lifecycle.requests]) == (False, [False])
 
 
 @requirement("mcp:cancelled")
@@ -143,5 +146,8 @@ async def test_a_call_whose_client_hangs_up_is_cancelled_in_the_service(world: M
         ):
             group.start_soon(client.call_tool, "mira_archive", {})
             await asyncio.wait_for(world.lifecycle.began.wait(), LIMIT_S)
+            before = world.lifecycle.cancelled.is_set()
             group.cancel_scope.cancel()
         await asyncio.wait_for(world.lifecycle.cancelled.wait(), LIMIT_S)
+
+    assert (before, [request.dry_run for request in world.lifecycle.requests]) == (False, [False])

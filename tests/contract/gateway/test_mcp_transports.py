@@ -40,10 +40,10 @@ async def world() -> AsyncIterator[McpWorld]:
 
 @asynccontextmanager
 async def serving(
-    world: McpWorld, *, ring: KeyRing | None = None, sessions: bool = True
+    world: McpWorld, *, ring: KeyRing | None = None, sessions: bool = True, **limits: int
 ) -> AsyncIterator[str]:
     """Serve the doors on a free port; yield the URL."""
-    settings = GatewaySettings(http_address="127.0.0.1:0", rest=False)
+    settings = GatewaySettings(http_address="127.0.0.1:0", rest=False, **limits)  # type: ignore[arg-type]  # numbers
     gateway = Gateway(world.clients, settings, ring=ring, mcp=McpSettings(sessions=sessions))
     async with HttpServer(gateway.app(), settings) as server:
         yield f"http://127.0.0.1:{server.port}"
@@ -105,6 +105,26 @@ async def test_foreign_hosts_and_pages_reach_no_transport(
         refused = await http.request(verb, path, headers=header)
 
     assert (refused.status_code, refused.json()["reason"]) == (403, "ERROR_REASON_PERMISSION_DENIED")
+
+
+@requirement("mcp:streams")
+async def test_open_streams_keep_no_place_from_requests_and_have_a_limit_of_their_own(
+    world: McpWorld,
+) -> None:
+    async with (
+        serving(world, max_requests=1, max_streams=1) as url,
+        httpx2.AsyncClient(base_url=url) as http,
+        http.stream("GET", "/sse") as opened,
+    ):
+        stream = EventStream(opened)
+        endpoint = await stream.next_data()
+        taken = await http.post(endpoint, json=PING)
+        plain = await http.post("/mcp", json=PING, headers=ACCEPT)
+        refused = await http.get("/sse")
+
+    assert [one.status_code for one in (opened, taken, plain, refused)] == [200, 202, 200, 503]
+    assert refused.json()["reason"] == "ERROR_REASON_OVERLOADED"
+    assert refused.json()["metadata"] == {"queue": "streams", "limit": "1"}
 
 
 @requirement("mcp:guarded")

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from contract.gateway.fakes import World
 from google.protobuf.descriptor import FieldDescriptor
+from misshapen import misshapen
 
 from requirements import requirement
 from satchel.gateway.caller import Caller
@@ -90,7 +91,8 @@ def wire_cases(field: FieldDescriptor) -> Iterator[tuple[str, Any, Any, str]]:
             long = "a" * (rules.max_length + 1)
             yield "long", long, long, "FIELD_TOO_LONG"
         if rules.pattern or rules.format:
-            yield "form", "a b!", "a b!", "FIELD_PATTERN_MISMATCH"
+            bad = misshapen(rules.pattern)
+            yield "form", bad, bad, "FIELD_PATTERN_MISMATCH"
     if is_number(field) and rules.HasField("minimum"):
         yield "negative", -2, -2, "FIELD_OUT_OF_RANGE"
     if is_number(field) and rules.HasField("maximum"):

@@ -407,6 +407,20 @@ async def test_an_open_gateway_answers_to_loopback_names_and_to_those_it_is_told
     assert answer.status_code == 200
 
 
+@requirement("rest:errors")
+async def test_a_field_of_the_body_that_comes_in_the_query_is_told_to_be_one(
+    http: httpx2.AsyncClient,
+) -> None:
+    refused = await http.delete(MEMORIES, params={"mode": "wing", "wing": "w"})
+    unknown = await http.delete(MEMORIES, params={"modes": "wing"})
+
+    problem = refused.json()
+    assert (refused.status_code, problem["field"]) == (422, "mode")
+    assert problem["reason"] == "ERROR_REASON_FIELD_UNKNOWN"
+    assert problem["remedy"] == "send it as a member of the JSON object in the body"
+    assert unknown.json()["limit"] == "none"
+
+
 @requirement("rest:overload")
 async def test_more_requests_than_the_limit_are_told_to_come_back_and_health_still_answers(
     world: World,

@@ -3,8 +3,10 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from urllib.parse import quote
 
+import grpc
 import httpx2
 import pytest
 from contract.store.identity.asking import SOBER, TALK
@@ -18,6 +20,7 @@ from satchel.api.store.v1 import identity_service_pb2_grpc as rpc
 from satchel.gateway.app import build_app
 from satchel.gateway.caller import Caller
 from satchel.gateway.clients import Clients
+from satchel.gateway.mcp.calls import ToolBox
 from satchel.gateway.mcp.server import build_server
 from satchel.gateway.mcp.soul import SOUL_TOOLS
 from satchel.gateway.metrics import GatewayMetrics
@@ -25,6 +28,10 @@ from satchel.gateway.settings import GatewaySettings
 from satchel.gateway.transcoder.descriptors import load_contract
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
 from satchel.runtime.interceptors import default_chain
+from satchel.runtime.interceptors.auth import authenticator_of
+from satchel.runtime.keys import Key, KeyRing, KeySettings
+from satchel.runtime.settings import Secret
+from satchel.runtime.status import from_rpc_error
 from satchel.runtime.tokens import count_tokens
 from satchel.store.main import build
 from satchel.store.settings import SoulSettings, StoreSettings
@@ -74,6 +81,27 @@ async def test_the_tools_are_listed_just_where_identities_are_kept() -> None:
     assert len(SOUL_TOOLS) == 8
     assert listed[True] - listed[False] == SOUL_TOOLS
     assert "mira_recall" in listed[False]
+
+
+@requirement("soul:opt-in", "keys:rights")
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_a_key_of_several_projects_is_shown_the_tools_just_where_identities_are_kept(
+    enabled: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    keys = KeySettings(keys=(Key("two", Secret("sk_two"), "write", projects=("a", "b")),))
+    caller_of = partial(Caller, load_contract(), metrics=GatewayMetrics(), timeout_s=10)
+    store = build(StoreSettings(url="memory:"), soul=SoulSettings(enabled=enabled), embedder=FakeEmbedder())
+    chain = default_chain(authenticator=authenticator_of(KeyRing(keys)))
+    async with store as built, InProcessServer(chain) as guarded, InProcessServer(default_chain()) as own:
+        built.register(guarded)
+        built.register(own)
+        clients = Clients.over(InProcessChannel(guarded))
+        box = ToolBox(caller_of(clients=clients), clients, inside=Clients.over(InProcessChannel(own)))
+        tools = {tool.name for tool in await box.listed({"authorization": "Bearer sk_two"})}
+        nobodys = {tool.name for tool in await box.listed({})}
+
+    assert SOUL_TOOLS & tools == (SOUL_TOOLS if enabled else set())
+    assert not SOUL_TOOLS & nobodys
 
 
 @requirement("soul:opt-in")
@@ -202,7 +230,7 @@ async def test_the_routes_read_change_and_delete_an_identity() -> None:
 
 
 @requirement("soul:agents")
-@pytest.mark.parametrize("name", ["a/b", "ünï ?#%", "日本"])
+@pytest.mark.parametrize("name", ["a/b", "../b", "%2f", "a%2Fb", "..a", "ünï ?#%", "日本"])
 async def test_any_name_of_an_agent_works_in_an_address(name: str) -> None:
     path = f"/api/v1/identities/{quote(name, safe='')}"
     async with doors() as (http, _, _):
@@ -212,6 +240,26 @@ async def test_any_name_of_an_agent_works_in_an_address(name: str) -> None:
 
     assert [one["agent_id"] for one in listed["identities"]] == [name]
     assert status["agent_id"] == name
+
+
+@requirement("soul:agents")
+@pytest.mark.parametrize("name", [".", "..", "...", ". ."])
+async def test_a_name_that_no_address_can_hold_is_refused_by_every_door(name: str) -> None:
+    async with doors() as (http, mcp, channel):
+        over_rest = await http.patch(
+            f"/api/v1/identities/{quote(name).replace('.', '%2E')}", json={"reason": "x"}
+        )
+        over_mcp = await mcp.call_tool("soul_patch", {"agent_id": name, "humor_level": 0.5})
+        with pytest.raises(grpc.aio.AioRpcError) as over_grpc:
+            await rpc.IdentityServiceStub(channel).PatchIdentity(pb.PatchIdentityRequest(agent_id=name))
+        listed = (await http.get("/api/v1/identities")).json()
+
+    refused = from_rpc_error(over_grpc.value)
+    assert (refused.reason, refused.metadata["field"]) == ("ERROR_REASON_FIELD_PATTERN_MISMATCH", "agent_id")
+    assert over_mcp.structured_content["reason"] == refused.reason
+    assert "more than dots and blanks" in text_of(over_mcp)
+    assert over_rest.status_code in {404, 422}  # some clients take the dots for a place of their own
+    assert listed["identities"] == []
 
 
 @requirement("soul:reads-the-agent")

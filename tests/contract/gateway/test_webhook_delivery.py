@@ -7,16 +7,23 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from contract.gateway.receiver import Receiver, answer, receiving
 from unit.store.fakes import Client, running_store
 
 from requirements import requirement
 from satchel.api.store.v1 import webhook_service_pb2 as pb
+from satchel.api.store.v1 import webhook_service_pb2_grpc as webhook_rpc
+from satchel.gateway.clients import Clients
 from satchel.gateway.settings import WebhookEndpoint, WebhookSettings
 from satchel.gateway.webhooks.deliverer import Deliverer
+from satchel.gateway.webhooks.running import delivering as running_beside
 from satchel.gateway.webhooks.sending import open_sender
 from satchel.runtime.background import running
+from satchel.runtime.errors import PeerUnavailable
+from satchel.runtime.inprocess import InProcessChannel, InProcessServer
+from satchel.runtime.interceptors import default_chain
 from satchel.runtime.settings import Secret
 from satchel.store.main import wall_clock
 from satchel.store.settings import WebhookRules
@@ -45,6 +52,22 @@ async def delivering(client: Client, *endpoints: WebhookEndpoint, workers: int =
         running(Deliverer(client.webhooks, sender, settings).run()),
     ):
         yield
+
+
+class LateStore(webhook_rpc.WebhookServiceServicer):
+    """Answers once it is told to, and knows no deliveries."""
+
+    def __init__(self) -> None:
+        self.answers = False
+        self.configured = asyncio.Event()
+        self.urls: list[str] = []
+
+    async def ConfigureWebhooks(self, request: Any, context: Any) -> pb.ConfigureWebhooksResponse:  # noqa: ANN401, ARG002, N802  # as generated
+        if not self.answers:
+            raise PeerUnavailable
+        self.urls += [one.url for one in request.webhooks]
+        self.configured.set()
+        return pb.ConfigureWebhooksResponse(enabled=False)
 
 
 async def create(client: Client, receiver: Receiver, *events: str) -> pb.Webhook:
@@ -206,6 +229,35 @@ async def test_a_test_tells_what_the_endpoint_answered(tmp_path: Path) -> None:
 
 
 @requirement("webhook:configured")
+async def test_endpoints_of_the_configuration_are_registered_before_anything_is_served(
+    tmp_path: Path,
+) -> None:
+    endpoint = WebhookEndpoint("https://hooks.example/in")
+    async with store(tmp_path) as client, InProcessServer(default_chain()) as server:
+        client.built.register(server)
+        clients = Clients.over(InProcessChannel(server))
+        async with running_beside(clients, WebhookSettings(endpoints=(endpoint,))):
+            found = await client.webhooks.ListWebhooks(pb.ListWebhooksRequest())
+
+    assert [one.url for one in found.webhooks] == [endpoint.url]
+
+
+@requirement("webhook:configured")
+async def test_endpoints_are_registered_later_where_the_store_does_not_answer_at_the_start() -> None:
+    endpoint = WebhookEndpoint("https://hooks.example/in")
+    late = LateStore()  # type: ignore[abstract]  # only what is called here
+    async with InProcessServer(default_chain()) as server, asyncio.timeout(10):
+        webhook_rpc.add_WebhookServiceServicer_to_server(late, server)
+        clients = Clients.over(InProcessChannel(server))
+        async with running_beside(clients, WebhookSettings(endpoints=(endpoint,))):
+            before = list(late.urls)
+            late.answers = True
+            await late.configured.wait()
+
+    assert (before, late.urls) == ([], [endpoint.url])
+
+
+@requirement("webhook:configured")
 async def test_endpoints_of_the_configuration_get_events(tmp_path: Path) -> None:
     async with receiving() as receiver, store(tmp_path) as client:
         endpoint = WebhookEndpoint(receiver.url(), Secret(SECRET), ("store.completed",), "Audit")
@@ -230,5 +282,8 @@ async def _until_registered(client: Client) -> list[pb.Webhook]:
 @requirement("webhook:off")
 async def test_a_deliverer_ends_where_webhooks_are_off(tmp_path: Path) -> None:
     async with running_store(tmp_path) as client, open_sender(timeout_s=1, tasks=1) as sender:
-        async with asyncio.timeout(10):
-            await Deliverer(client.webhooks, sender, WebhookSettings()).run()
+        ended = asyncio.create_task(Deliverer(client.webhooks, sender, WebhookSettings()).run())
+        done, _ = await asyncio.wait({ended}, timeout=10)
+
+    assert done == {ended}
+    assert ended.exception() is None

@@ -84,7 +84,11 @@ async def test_the_work_for_a_client_that_vanished_without_a_word_ends() -> None
         async with relay, grpc.aio.insecure_channel(target) as channel:
             call = EchoStub(channel).Unary(WAIT)
             await echo.waiting.wait()
+            before = echo.cancelled.is_set()
             line.cut.set()
 
             await echo.cancelled.wait()
+            is_client_told = call.done()
             call.cancel()
+
+    assert (before, is_client_told) == (False, False)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from requirements import requirement
 from satchel.api.store.v1 import memory_service_pb2 as memory_pb
 from satchel.api.store.v1 import memory_service_pb2_grpc as memory_rpc
 from satchel.runtime.channels import open_channel
-from satchel.runtime.errors import ShuttingDown
+from satchel.runtime.errors import Code, RemoteError, ShuttingDown
 from satchel.runtime.interceptors import default_chain
 from satchel.runtime.server import GrpcServer, serve_forever
 from satchel.runtime.settings import Secret
@@ -105,7 +106,18 @@ async def test_endless_stream_ends_as_shutting_down_when_the_server_drains() -> 
     assert from_rpc_error(caught.value).reason == ShuttingDown.reason
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """Give the handlers of signals back, which a process that leaves keeps to its end."""
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @requirement("server:drains")
+@pytest.mark.usefixtures("own_signals")
 async def test_sigterm_drains_and_returns(tmp_path: Path) -> None:
     address = f"unix:{tmp_path}/s"
     async with asyncio.timeout(10), open_channel(address) as channel:
@@ -117,6 +129,32 @@ async def test_sigterm_drains_and_returns(tmp_path: Path) -> None:
         await serving
 
     assert answer.status == SERVING
+
+
+@requirement("server:drains")
+@pytest.mark.usefixtures("own_signals")
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+async def test_a_second_signal_does_not_cut_off_what_is_being_finished(
+    tmp_path: Path, second: signal.Signals
+) -> None:
+    address, echo = f"unix:{tmp_path}/s", Echo()
+    async with asyncio.timeout(10), open_channel(address) as channel:
+        serving = asyncio.create_task(serve_forever(echo, address, grace_s=5))
+        stub = health_pb2_grpc.HealthStub(channel)
+        states = stub.Watch(health_pb2.HealthCheckRequest(), wait_for_ready=True)
+        begun = await states.read()
+        call = EchoStub(channel).Unary(StringValue(value="wait"))
+        await echo.waiting.wait()
+
+        os.kill(os.getpid(), signal.SIGTERM)
+        left = await states.read()
+        os.kill(os.getpid(), second)
+        echo.release.set()
+        answer = await call
+        await serving
+
+    assert [begun.status, left.status] == [SERVING, health_pb2.HealthCheckResponse.NOT_SERVING]
+    assert answer.value == "wait"
 
 
 @requirement("client:peer-unavailable")
@@ -176,6 +214,32 @@ async def test_call_whose_repeat_would_do_more_is_made_once() -> None:
 
     assert from_rpc_error(caught.value).metadata == {"peer": "store"}
     assert flaky.seen == ["delete"]
+
+
+class Behind(Flaky):
+    """Has waited for a revision, in vain."""
+
+    async def fail(self, name: str, context: Any) -> None:  # noqa: ANN401
+        del context
+        self.seen.append(name)
+        raise RemoteError(
+            "Not yet.", code=Code.UNAVAILABLE, reason="ERROR_REASON_REVISION_NOT_REACHED", retry_after_s=0.5
+        )
+
+
+@requirement("rpc:retries", "recall:revision")
+async def test_a_revision_that_was_waited_for_is_told_at_once_and_not_waited_for_again() -> None:
+    server, behind = GrpcServer(["127.0.0.1:0"], grace_s=0.2), Behind()  # type: ignore[abstract]  # only what is called here
+    server.register(behind)
+
+    async with server, open_channel(f"127.0.0.1:{server.ports[0]}") as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await memory_rpc.MemoryServiceStub(channel).GetStoreStatus(memory_pb.GetStoreStatusRequest())
+
+    error = from_rpc_error(caught.value)
+    assert (error.code, error.reason) == (Code.UNAVAILABLE, "ERROR_REASON_REVISION_NOT_REACHED")
+    assert error.retry_after_s == 0.5
+    assert behind.seen == ["read"]
 
 
 @requirement("rpc:limits")

@@ -175,7 +175,7 @@ class Program:
             pb.BatchGetMemoriesRequest(ids=ids, neighbor_count=2, include_vectors=True)
         )
         yield self.client.search.FetchCandidates(
-            search_pb.FetchCandidatesRequest(ids=ids, neighbor_count=1, filter=scope)
+            search_pb.FetchCandidatesRequest(ids=ids, neighbor_count=1, filter=scope, with_token_codes=True)
         )
         yield self.in_order_of_ids(
             self.client.search.SearchStoredVectors(

@@ -323,6 +323,28 @@ async def test_bringing_back_again_changes_nothing(running_store: RunningStore) 
 
 
 @requirement("archive:undone")
+async def test_a_batch_that_archived_nothing_here_is_not_found(running_store: RunningStore) -> None:
+    unknown = str(uuid.uuid4())
+    async with running_store() as client:
+        here = await client.store("text", project="p")
+        run = await archive(client, ids=[here.id])
+        refused = [
+            await refusal(unarchive(client, batch_id=unknown)),
+            await refusal(unarchive(client, batch_id=run.batch_id, project="elsewhere")),
+        ]
+        back = await unarchive(client, batch_id=run.batch_id, project="p")
+        active = await get(client, here.id)
+        await client.memories.DeleteMemory(pb.DeleteMemoryRequest(id=here.id))
+        refused.append(await refusal(unarchive(client, batch_id=run.batch_id)))
+
+    assert [(code, reason) for code, reason, _ in refused] == [
+        (grpc.StatusCode.NOT_FOUND, "BATCH_NOT_FOUND")
+    ] * 3
+    assert [found["batch_id"] for _, _, found in refused] == [unknown, run.batch_id, run.batch_id]
+    assert (back.unarchived_count, active.archive_batch_id) == (1, "")
+
+
+@requirement("archive:undone")
 async def test_one_memory_is_brought_back_by_its_id_and_returned(running_store: RunningStore) -> None:
     async with running_store() as client:
         stored = await client.store("text")

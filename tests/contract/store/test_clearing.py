@@ -48,6 +48,26 @@ async def left(client: Client) -> set[str]:
     return {memory.content for memory in await export(client, all_projects=True)}
 
 
+@requirement("clear:tags")
+@pytest.mark.parametrize(
+    ("tags", "cleared"),
+    [(["RED"], {"a", "b"}), (["red", " Big  one "], {"b"}), (["blue"], set()), (["x"], set())],
+)
+async def test_with_tags_only_memories_that_have_them_all_are_cleared(
+    running_store: RunningStore, tags: list[str], cleared: set[str]
+) -> None:
+    async with running_store() as client:
+        given = {"a": ["red"], "b": ["red", "big one"], "c": ["big one"]}
+        for text, own in given.items():
+            await client.store(text, tags=own)
+        await client.store("d", tags=["blue"], project="p")
+        counted = await clear(client, mode=GLOBAL, tags=tags, dry_run=True)
+        answer = await clear(client, mode=GLOBAL, tags=tags, expected_count=len(cleared))
+
+        assert counted.deleted_count == answer.deleted_count == len(cleared)
+        assert await left(client) == {*given, "d"} - cleared
+
+
 @requirement("clear:scope")
 @pytest.mark.parametrize(
     ("asked", "cleared"),

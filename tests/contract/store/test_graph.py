@@ -16,6 +16,7 @@ from satchel.api.types.v1 import memory_pb2
 
 BECAUSE = memory_pb2.CAUSAL_RELATION_BECAUSE
 UPDATES = memory_pb2.CAUSAL_RELATION_UPDATES
+CONTRADICTS = memory_pb2.CAUSAL_RELATION_CONTRADICTS
 NOBODY = "01890a5d-ac96-774b-bcce-b302099a8000"
 
 
@@ -79,7 +80,7 @@ async def test_links_are_removed_by_relation_or_all_at_once_and_only_in_their_di
         cause, effect = await stored(client, 1, 2)
         for relation in (BECAUSE, UPDATES, memory_pb2.CAUSAL_RELATION_RESOLVES):
             await link(client, cause, effect, relation)
-        await link(client, effect, cause)
+        await link(client, effect, cause, memory_pb2.CAUSAL_RELATION_TRIGGERED)
         pair = {"cause_id": cause, "effect_id": effect}
         removed = [
             (await client.graph.UnlinkMemories(pb.UnlinkMemoriesRequest(**fields))).removed_count
@@ -89,6 +90,25 @@ async def test_links_are_removed_by_relation_or_all_at_once_and_only_in_their_di
 
     assert removed == [1, 0, 2, 0]
     assert [(one.cause_id, one.effect_id) for one in listed.links] == [(effect, cause)]
+
+
+@requirement("graph:given")
+async def test_no_memory_is_cause_and_effect_of_another_by_one_relation(running_store: RunningStore) -> None:
+    async with running_store() as client:
+        cause, effect = await stored(client, 1, 2)
+        await link(client, cause, effect)
+        refused = await refusal(link(client, effect, cause))
+        other = await link(client, effect, cause, UPDATES)
+        pair = {"cause_id": cause, "effect_id": effect}
+        await client.graph.UnlinkMemories(pb.UnlinkMemoriesRequest(**pair, relation=BECAUSE))
+        swapped = await link(client, effect, cause)
+
+    assert refused == (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "LINKED_BACKWARDS",
+        {"cause_id": effect, "effect_id": cause},
+    )
+    assert (other.created, swapped.created) == (True, True)
 
 
 @requirement("graph:given")
@@ -122,7 +142,7 @@ async def test_links_are_listed_each_once_over_pages_in_one_order(running_store:
         centre, *others = await stored(client, *range(6))
         for other in others:
             await link(client, centre, other)
-            await link(client, other, centre)
+            await link(client, other, centre, CONTRADICTS)
             await link(client, other, centre, UPDATES)
         pages, token = list[list[pb.CausalEdge]](), ""
         while not pages or token:
@@ -136,7 +156,7 @@ async def test_links_are_listed_each_once_over_pages_in_one_order(running_store:
     expected = [
         row
         for other in sorted(others)
-        for row in ((other, centre, BECAUSE), (centre, other, BECAUSE), (other, centre, UPDATES))
+        for row in ((centre, other, BECAUSE), (other, centre, UPDATES), (other, centre, CONTRADICTS))
     ]
     assert [(one.cause_id, one.effect_id, one.relation) for page in pages for one in page] == expected
     assert [len(page) for page in pages] == [4, 4, 4, 3]

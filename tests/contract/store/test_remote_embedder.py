@@ -22,9 +22,12 @@ MODEL = model_pb2.ModelIdentity(name="m", revision="1", sha256="a" * 64, dimensi
 class Embedder(rpc.EmbedderServiceServicer):
     """Gives text number n as many passages as its first character says."""
 
-    def __init__(self, failure: ServiceError | None = None, *, drop_row: bool = False) -> None:
+    def __init__(
+        self, failure: ServiceError | None = None, *, drop_row: bool = False, missing_codes: int | None = None
+    ) -> None:
         self.failure = failure
         self.drop_row = drop_row
+        self.missing_codes = missing_codes
         self.requests: list[pb.EmbedTextsRequest] = []
         self.timeouts: list[float] = []
 
@@ -42,7 +45,13 @@ class Embedder(rpc.EmbedderServiceServicer):
         ]
         rows = [struct.pack("<2f", span.text_index, span.start) for span in spans]
         vectors = b"".join(rows[1:] if self.drop_row else rows)
-        return pb.EmbedTextsResponse(model=MODEL, vectors=vectors, count=len(rows), dimension=2, spans=spans)
+        found = pb.EmbedTextsResponse(model=MODEL, vectors=vectors, count=len(rows), dimension=2, spans=spans)
+        if self.missing_codes is not None:
+            codes = b"".join(bytes([span.text_index, span.start]) * span.start for span in spans)
+            found.token_codes.codes = codes[2 * self.missing_codes :]
+            found.token_codes.counts[:] = [span.start for span in spans]
+            found.token_codes.bytes_per_token = 2
+        return found
 
     def EmbedStream(self, request_iterator: object, context: object) -> NoReturn:  # noqa: N802
         raise NotImplementedError
@@ -115,3 +124,28 @@ async def test_a_text_that_is_not_accepted_is_refused() -> None:
 async def test_an_answer_that_does_not_hold_what_it_says_is_not_used() -> None:
     with pytest.raises(EmbedderUnavailable):
         await embedder(Embedder(drop_row=True)).embed(["2"], timeout_s=5)
+
+
+@requirement("codes:stored")
+async def test_codes_are_cut_into_those_of_each_text() -> None:
+    """Passage n of the scripted embedder has n codes."""
+    servicer = Embedder(missing_codes=0)
+
+    found = await embedder(servicer).embed(["1 a", "3 b", "2 c"], timeout_s=5)
+
+    assert servicer.requests[0].with_token_codes
+    assert [one.code_counts for one in found] == [b"", struct.pack("<3i", 0, 1, 2), struct.pack("<2i", 0, 1)]
+    assert [one.codes for one in found] == [b"", bytes([1, 1, 1, 2, 1, 2]), bytes([2, 1])]
+
+
+@requirement("codes:optional")
+async def test_an_embedder_without_codes_gives_passages_without() -> None:
+    found = await embedder(Embedder()).embed(["1 a", "3 b"], timeout_s=5)
+
+    assert [(one.count, one.code_counts, one.codes) for one in found] == [(1, b"", b""), (3, b"", b"")]
+
+
+@requirement("embed:passages")
+async def test_an_answer_that_has_fewer_codes_than_it_says_is_not_used() -> None:
+    with pytest.raises(EmbedderUnavailable):
+        await embedder(Embedder(missing_codes=1)).embed(["3"], timeout_s=5)

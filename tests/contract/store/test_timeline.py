@@ -173,13 +173,16 @@ async def test_a_cursor_is_bound_to_the_conditions_of_its_timeline(running_store
 @pytest.mark.parametrize(
     ("content", "summary"),
     [
-        ("We decided to use PostgreSQL for the ledger.", "PostgreSQL"),
-        ("We decided to do that.", "do that"),
+        (
+            "We decided to use PostgreSQL for the ledger. It needs ACID.",
+            "We decided to use PostgreSQL for the ledger.",
+        ),
+        ("# Meeting on the ledger\nBob was there.", "Meeting on the ledger"),
         ("it is\n\n what  it\tis", "it is what it is"),
-        ("la " * 100, ("la " * 27)[:80]),
+        ("la " * 100, f"{('la ' * 67)[:199].rstrip()}…"),
     ],
 )
-async def test_a_summary_is_the_first_subject_else_the_decision_else_the_text_on_one_line(
+async def test_a_summary_is_the_first_header_or_sentence_on_one_line(
     running_store: RunningStore, content: str, summary: str
 ) -> None:
     async with running_store() as client:
@@ -189,6 +192,15 @@ async def test_a_summary_is_the_first_subject_else_the_decision_else_the_text_on
     assert [item.summary for item in page.items] == [summary]
 
 
+@requirement("timeline:summary")
+async def test_a_title_is_the_summary(running_store: RunningStore) -> None:
+    async with running_store() as client:
+        await client.store("We chose PostgreSQL.", title="The  ledger")
+        page = await timeline(client)
+
+    assert [item.summary for item in page.items] == ["The ledger"]
+
+
 @requirement("timeline:summary", "read:secrets")
 async def test_a_summary_shows_no_secret(running_store: RunningStore) -> None:
     vault = memory_pb2.Component(vault=memory_pb2.VaultComponent(caption="the door of the shed"))
@@ -196,4 +208,4 @@ async def test_a_summary_shows_no_secret(running_store: RunningStore) -> None:
         await client.store("hunter2", component=vault, title="key")
         page = await timeline(client)
 
-    assert [item.summary for item in page.items] == ["door"]
+    assert [item.summary for item in page.items] == ["key the door of the shed"]

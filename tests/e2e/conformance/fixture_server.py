@@ -28,7 +28,7 @@ from satchel.gateway.http.patience import Patience
 from satchel.gateway.main import HttpServer
 from satchel.gateway.mcp.endpoint import McpEndpoint
 from satchel.gateway.settings import GatewaySettings
-from satchel.runtime.server import wait_for_signal
+from satchel.runtime.server import note_signals
 
 Context: TypeAlias = ServerRequestContext[dict[str, Any], Any]
 Arguments: TypeAlias = dict[str, Any]
@@ -317,9 +317,10 @@ async def main(port: int) -> None:
         lifespan=lambda _: endpoint.running(),
     )
     app.state.end_streams = [endpoint.end_streams]
+    asked = note_signals()
     async with HttpServer(app, GatewaySettings(http_address=f"127.0.0.1:{port}")) as server:
         print(server.port, flush=True)  # noqa: T201  # to whoever started it
-        await wait_for_signal()
+        await asked.wait()
 
 
 if __name__ == "__main__":

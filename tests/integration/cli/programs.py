@@ -69,11 +69,12 @@ class Server:
         self.lines: list[str] = []
         self._ready = ready
 
-    def wait(self) -> "Server":
+    def wait(self, text: str = "") -> "Server":
+        """Read on until a line holds the text; without one, until it is ready."""
         assert self._popen.stderr is not None
         for line in self._popen.stderr:
             self.lines.append(line.decode().rstrip())
-            if self._ready in self.lines[-1]:
+            if (text or self._ready) in self.lines[-1]:
                 return self
         raise AssertionError("It never became ready:\n" + "\n".join(self.lines))
 
@@ -95,6 +96,6 @@ class Server:
         return self.ended()
 
     def ended(self) -> int:
-        """Wait for the end of a server that was asked to stop; a second signal could kill it on its way."""
+        """Wait for the end of a server that was asked to stop."""
         self._popen.communicate(timeout=TIMEOUT_S)
         return self._popen.returncode

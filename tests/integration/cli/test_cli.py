@@ -222,6 +222,19 @@ def test_an_interrupted_import_tells_what_is_stored(folder: Path, up: Server, tm
     assert importing.stop(signal.SIGCONT) == 130
 
 
+def test_a_start_is_quiet_and_further_signals_do_not_kill_what_is_leaving(tmp_path: Path) -> None:
+    server = Server(
+        tmp_path / "log", "-d", str(tmp_path / "data"), "up", *FREE, ready="gRPC  ", log_level="INFO"
+    ).wait()
+    loaders = [line for line in server.lines if "faiss" in line.lower()]
+    server.ask_to_stop()
+    server.wait("Satchel is stopping.")
+    server.ask_to_stop()
+    server.ask_to_stop(signal.SIGINT)
+
+    assert (server.ended(), loaders) == (0, [])
+
+
 def test_an_interrupt_ends_a_wait_for_input(folder: Path, up: Server) -> None:
     with subprocess.Popen(
         command("-d", str(folder), "import", "-", "-w", "waiting"),

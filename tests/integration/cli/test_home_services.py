@@ -68,7 +68,7 @@ async def test_a_server_whose_services_fail_ends_with_the_cause(
         await home.own()
         services.fail.set()
         with pytest.raises(ServicesEnded) as caught:
-            await wait_until_stopped(home)
+            await wait_until_stopped(home, asyncio.Event())
 
     assert report(caught.value, as_json=False) == Exit.FAILED
     assert "OSError: the disk is full" in capsys.readouterr().err

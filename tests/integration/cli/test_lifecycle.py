@@ -57,6 +57,15 @@ def test_what_was_archived_is_brought_back_by_the_id_that_was_printed(run: Run) 
     assert memory_id in run("search", "owl night", "-w", "owls").text
 
 
+def test_a_batch_that_nobody_archived_is_told_as_not_found(run: Run) -> None:
+    unknown = "01a22d4b-9f0e-7c41-b7a5-0c6f6d7a1e52"
+
+    done = run("unarchive", "--batch", unknown)
+
+    assert (done.code, done.out) == (3, b"")
+    assert f"No memory was archived by a run with the id {unknown}." in done.err
+
+
 def test_a_clearing_is_counted_and_confirmed_or_forced(run: Run) -> None:
     for text in ("First.", "Second."):
         run("store", text, "-w", "gone")

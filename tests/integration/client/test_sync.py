@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -98,6 +99,26 @@ def test_an_import_tells_of_every_record_and_one_bad_record_fails_alone(satchel:
     assert [one.error is None for one in told] == [True, False, True]
     assert isinstance(report.failures[0].error, InvalidArgument)
     assert report.failures[0].sequence == 2
+
+
+def test_a_record_of_which_no_request_can_be_made_fails_alone_under_its_number(satchel: Satchel) -> None:
+    records: list[Any] = [
+        "One.",
+        {"content": "Two.", "wings": "typo"},
+        3,
+        {"content": "Four.", "tags": 7},
+        "Five.",
+    ]
+    told: list[Imported] = []
+
+    report = satchel.import_(records, progress=told.append)
+
+    assert (report.stored, report.failed) == (2, 3)
+    assert [one.sequence for one in report.failures] == [2, 3, 4]
+    assert all(isinstance(one.error, InvalidArgument) for one in report.failures)
+    assert "Record 2 " in str(report.failures[0].error)
+    assert "wings" in str(report.failures[0].error)
+    assert sorted(one.sequence for one in told) == [1, 2, 3, 4, 5]
 
 
 def test_an_import_takes_its_records_in_the_callers_thread(satchel: Satchel, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from satchel.embedder.adapters.packaged import packaged_model
 from satchel.embedder.adapters.source import ModelSource
 from satchel.embedder.engine import Engine
 from satchel.embedder.errors import ModelMissing
-from satchel.embedder.model import Priority, Role, Vectors
+from satchel.embedder.model import Codes, Priority, Role, Vectors
 
 REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
 TEXT = "the team chose a database because it was fast and Caroline wrote éàü 日本語 to them , . ! code_4711"
@@ -152,3 +152,34 @@ def test_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(ModelMissing, match=r"damaged or another version.*--force-reinstall"):
         packaged_model("damaged_model")
+
+
+async def test_codes_are_the_same_alone_and_in_any_company_but_for_numbers_near_zero(engine: Engine) -> None:
+    texts = sentences(60, seed=5)
+    alone = [await codes(engine, text) for text in texts]
+
+    together = await codes(engine, *texts)
+
+    differing = np.bitwise_count(np.concatenate(alone) ^ together).sum()
+    assert together.shape[1] == 48
+    assert differing <= together.size * 8 / 1000
+
+
+async def test_codes_agree_more_the_closer_the_words_are_in_meaning(engine: Engine) -> None:
+    whale, orca, invoice = [await codes(engine, word) for word in ("whale", "dolphin", "invoice")]
+
+    assert np.bitwise_count(whale ^ orca).sum() < np.bitwise_count(whale ^ invoice).sum()
+
+
+async def test_a_query_and_a_passage_of_the_same_words_have_the_same_codes(engine: Engine) -> None:
+    query = await engine.embed(["Where were the zebras?"], role=Role.QUERY, with_codes=True)
+
+    assert query.codes is not None
+    assert query.codes.counts.tolist() == [2]  # the name is two word pieces
+    assert np.bitwise_count(query.codes.codes ^ await codes(engine, "Where were the zebras?")).sum() <= 1
+
+
+async def codes(engine: Engine, *texts: str) -> Codes:
+    found = await engine.embed(texts, role=Role.PASSAGE, with_codes=True)
+    assert found.codes is not None
+    return found.codes.codes

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import grpc
 import numpy as np
 import pytest
-from unit.embedder.fakes import ScriptedSession, WordTokenizer, identity, vector_of_text
+from unit.embedder.fakes import ScriptedSession, WordTokenizer, codes_of_words, identity, vector_of_text
 
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
@@ -55,6 +55,32 @@ async def test_repeated_query_is_counted_as_cached() -> None:
 
     assert (first.cached_count, again.cached_count) == (0, 1)
     assert first.vectors == again.vectors
+
+
+async def test_codes_come_packed_and_counted_where_they_are_asked_for() -> None:
+    texts = ["We chose PostgreSQL.", "the"]
+    async with open_stub() as stub:
+        plain = await stub.EmbedTexts(pb.EmbedTextsRequest(texts=texts), timeout=TIMEOUT_S)
+        reply = await stub.EmbedTexts(
+            pb.EmbedTextsRequest(texts=texts, with_token_codes=True), timeout=TIMEOUT_S
+        )
+
+    found = reply.token_codes
+    assert not plain.HasField("token_codes")
+    assert plain.vectors == reply.vectors
+    assert (found.bytes_per_token, len(found.counts), found.counts[1]) == (48, 2, 1)
+    assert len(found.codes) == 48 * sum(found.counts)
+
+
+async def test_batches_of_a_stream_have_codes_too() -> None:
+    batch = pb.EmbedTextsRequest(texts=["whales sing"], with_token_codes=True)
+    async with open_stub(session=ScriptedSession()) as stub:
+        requests = _each([pb.EmbedStreamRequest(sequence=1, batch=batch)])
+        replies = [reply async for reply in stub.EmbedStream(requests, timeout=TIMEOUT_S)]
+
+    found = replies[0].vectors.token_codes
+    assert found.codes == codes_of_words("whales", "sing").tobytes()
+    assert (list(found.counts), found.bytes_per_token) == ([2], 1)
 
 
 async def test_split_long_text_has_a_row_for_each_passage() -> None:
@@ -122,7 +148,7 @@ async def test_overload_is_resource_exhausted_with_a_time_to_come_back() -> None
 async def test_call_past_its_deadline_takes_its_texts_out_of_the_queue() -> None:
     session = ScriptedSession()
     session.hold()
-    async with open_stub(session=session) as stub:
+    async with open_stub(EmbedderSettings(threads=1), session) as stub:
         running = stub.EmbedTexts(pb.EmbedTextsRequest(texts=["a"]), timeout=TIMEOUT_S)
         await session.started.wait()
         with pytest.raises(grpc.aio.AioRpcError) as caught:

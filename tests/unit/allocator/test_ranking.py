@@ -4,7 +4,6 @@ import pytest
 from satchel.allocator.collapse import collapse
 from satchel.allocator.evidence import Evidence
 from satchel.allocator.expansion import centroid, clean, content_words, keywords, variants
-from satchel.allocator.neighbors import borrow
 from satchel.allocator.ranking import provisional, rank
 from satchel.allocator.tuning import Tuning
 
@@ -52,18 +51,6 @@ def test_at_most_so_many_variants_stand_beside_the_query() -> None:
 def test_the_centroid_has_unit_norm_and_survives_cancellation() -> None:
     assert centroid(rows((1, 0), (0, 1))).tolist() == pytest.approx([0.7071068, 0.7071068])
     assert centroid(rows((1, 0), (-1, 0))).tolist() == [1, 0]
-
-
-def test_a_memory_borrows_from_a_better_neighbour_and_lends_nothing_away() -> None:
-    sessions, orders = ["s", "s", "s", "t", "", ""], [1, 2, 3, 2, 2, 3]
-    scores = np.array([1.0, 0.0, 0.5, 0.0, 0.0, 0.5])
-    raised = borrow(scores, sessions, orders, previous_share=0.4, next_share=0.2)
-    assert raised.tolist() == pytest.approx([1.0, 0.5, 0.5, 0.0, 0.0, 0.5])
-
-
-def test_without_sessions_nothing_is_borrowed() -> None:
-    scores = np.array([1.0, 0.0])
-    assert borrow(scores, ["", ""], [1, 2], previous_share=0.4, next_share=0.4).tolist() == [1.0, 0.0]
 
 
 def test_near_duplicates_collapse_into_the_best_and_not_in_chains() -> None:

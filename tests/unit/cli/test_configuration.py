@@ -482,7 +482,28 @@ def test_the_name_of_a_model_is_that_of_the_packaged_one_or_of_the_folder(writte
         ("a: &b {c: 1}\nd: *b\n", 1, "the file", "write it out"),
         ("a: !!python/object/apply:os.system ['true']\n", 1, "the file", "more than texts"),
         ("? [1, 2]\n: 3\n", 1, "a key", "must be a text"),
-        ("a:\n  - b\n c: d\n", 3, "the file", "is no YAML"),
+        ("a:\n  - b\n c: d\n", 3, "the file", "is no YAML: the indentation does not fit"),
+        ("a: b: c\n", 1, "the file", "is no YAML: a colon stands where none can be"),
+        ("a: 1\nbut\n", 3, "the file", "is no YAML: a key has no colon after it."),
+        ("a:\n\tb: 1\n", 2, "the file", "is no YAML: a value begins with a tab"),
+        ("a: 'b\n", 2, "the file", "is no YAML: a quotation mark is not closed."),
+        ("a: [1, 2\nb: 3\n", 2, "the file", "is no YAML: a list in brackets is not closed"),
+        ("a: {b: 1\nc: 3\n", 2, "the file", "is no YAML: a section in braces is not closed"),
+        ('a: "\\q"\n', 1, "the file", "is no YAML: a backslash in double quotes"),
+        ("a: *b\n", 1, "the file", "is no YAML: a value begins with an asterisk"),
+        ("a: 1\n---\na: 2\n", 2, "the file", "is no YAML: a second document begins"),
+        ("a: 1\nb: \x07\n", 2, "the file", "is no YAML: a control character is not allowed."),
+        (
+            "api:\n  auth_token: yes\n",
+            2,
+            "api.auth_token",
+            "YAML reads true or false: put what you mean into quotes",
+        ),
+        ("satchel: {auth_token: 12345}\n", 1, "satchel.auth_token", "YAML reads a number"),
+        ("store: {url: 2024-01-01}\n", 1, "store.url", "YAML reads a date"),
+        ("gateway: {allowed_hosts: [a, on]}\n", 1, "gateway.allowed_hosts", "must be a text"),
+        ("satchel:\n  keys:\n    - {name: a, token: 1}\n", 2, "satchel.keys", "must be a text"),
+        ("satchel: {keys: [{name: a, token: b, projects: [1]}]}\n", 1, "satchel.keys", "must be a text"),
         ("just a text\n", 1, "the file", "must be a mapping"),
     ],
 )
@@ -624,6 +645,42 @@ def test_no_secret_is_shown_of_a_file_that_is_right(
         assert (ended.value.code, SECRET in shown.out + shown.err) == (0, False)
     place = place_of(Context(Given(config=path)))  # type: ignore[arg-type]  # all that is asked of it
     assert SECRET not in f"{place!r} {place.values!r} {place.configuration!r}"
+
+
+@requirement("config:secrets")
+def test_of_the_url_of_a_webhook_the_host_is_shown_and_not_its_path_or_query(
+    written: Writer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = [
+        f"https://hooks.example:8443/services/{SECRET}",
+        f"https://u:{SECRET}@hooks.example/?token={SECRET}",
+        "http://localhost:9000",
+    ]
+    path = written(
+        {
+            "webhooks": {"endpoints": urls},
+            "store": {"llm_endpoint": f"http://localhost:11434/v1?key={SECRET}"},
+        }
+    )
+
+    _, out = told(capsys, "-c", str(path), "config", "show", "--json")
+
+    settings = json.loads(out)["settings"]
+    assert SECRET not in out
+    assert [one["url"] for one in settings["webhooks"]["endpoints"]] == [
+        "https://hooks.example:8443/***",
+        "https://***@hooks.example/***",
+        "http://localhost:9000",
+    ]
+    assert settings["store"]["llm_endpoint"] == "http://localhost:11434/v1?***"
+
+
+@requirement("config:secrets")
+@pytest.mark.parametrize(
+    "text", ["api: {auth_token: 8675309}\n", "satchel: {keys: [{name: a, token: 8675309}]}\n"]
+)
+def test_a_token_that_yaml_takes_for_a_number_is_refused_and_not_told(written: Writer, text: str) -> None:
+    assert "8675309" not in refusal(written(text))
 
 
 # Trust

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from google.rpc import status_pb2
 
@@ -20,7 +22,24 @@ def refused(sequence: int) -> pb.ImportMemoriesResponse:
 def test_records_are_numbered_from_one() -> None:
     account = Account(Requests(), None)
 
-    assert [account.request("x").sequence for _ in range(3)] == [1, 2, 3]
+    requests = [account.request("x") for _ in range(3)]
+
+    assert [one.sequence for one in requests if one is not None] == [1, 2, 3]
+
+
+def test_a_record_of_which_no_request_can_be_made_keeps_its_number_and_waits_for_no_answer() -> None:
+    told: list[Imported] = []
+    account = Account(Requests(), told.append)
+    bad: Any = {"content": "y", "wings": "typo"}
+
+    requests = [account.request("x"), account.request(bad), account.request("z")]
+    account.end()
+    for answer in (stored(1), stored(3)):
+        account.take(answer)
+
+    assert [one and one.sequence for one in requests] == [1, None, 3]
+    assert [(one.sequence, one.error is None) for one in told] == [(2, False), (1, True), (3, True)]
+    assert (account.close().stored, account.close().failed) == (2, 1)
 
 
 def test_what_became_of_every_record_is_counted_and_told() -> None:

@@ -4,22 +4,36 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import numpy as np
 
+from satchel.embedder.coding import sign_codes
 from satchel.embedder.engine import Engine
 from satchel.embedder.main import Model, build
-from satchel.embedder.model import Batch, Encoding, Frame, ModelIdentity, Role, Vectors
+from satchel.embedder.model import (
+    Batch,
+    Codes,
+    Embedded,
+    Encoding,
+    Frame,
+    ModelIdentity,
+    Role,
+    TokenKinds,
+    Vectors,
+)
 from satchel.embedder.settings import EmbedderSettings
 
 PAD, HEAD, TAIL = 0, 1, 2
 DIMENSION = 4
+SAYS_NOTHING = 11  # id of a word of one letter
 
 
 class WordTokenizer:
-    """Each run of non-space characters is one token; its id is 10 plus its length."""
+    """Each run of non-space characters is one token, its id 10 plus its length; one letter says nothing."""
 
     pad_id = PAD
+    kinds = TokenKinds(np.arange(1000) > SAYS_NOTHING, np.arange(1000) <= TAIL)
 
     def __init__(self, prefixes: Mapping[Role, Sequence[int]] | None = None) -> None:
         self._prefixes = prefixes or {}
@@ -33,9 +47,10 @@ class WordTokenizer:
 
 
 class ScriptedSession:
-    """Vectors from token ids alone; keeps every batch, and waits in each while `hold` is on."""
+    """Vectors and codes from token ids alone; keeps every batch, and waits in each while `hold` is on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_token_states: bool = True) -> None:
+        self.has_token_states = has_token_states
         self.batches: list[Batch] = []
         self.failure: Exception | None = None
         self.rest_failure: Exception | None = None
@@ -51,13 +66,14 @@ class ScriptedSession:
     def release(self) -> None:
         self._may_end.set()
 
-    async def embed(self, batch: Batch) -> Vectors:
+    async def embed(self, batch: Batch) -> Embedded:
         self.batches.append(batch)
         self.started.set()
         await self._may_end.wait()
         if self.failure is not None:
             raise self.failure
-        return np.stack([vector_of(ids[mask > 0]) for ids, mask in zip(batch.ids, batch.mask, strict=True)])
+        rows = [vector_of(ids[mask > 0]) for ids, mask in zip(batch.ids, batch.mask, strict=True)]
+        return Embedded(np.stack(rows), sign_codes(states_of(batch.ids), batch.coded))
 
     async def rest(self) -> None:
         self.rested.set()
@@ -72,6 +88,17 @@ def encode_words(text: str) -> Encoding:
         np.array([one.start() for one in found], dtype=np.int32),
         np.array([one.end() for one in found], dtype=np.int32),
     )
+
+
+def states_of(ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Vectors:
+    """Return states whose signs are the last four bits of the token's id."""
+    bits = (ids[..., None] >> np.arange(DIMENSION)) & 1
+    return np.asarray(bits * 2 - 1, dtype=np.float32)
+
+
+def codes_of_words(*words: str) -> Codes:
+    ids = np.array([[10 + len(word) for word in words]], dtype=np.int64)
+    return sign_codes(states_of(ids), np.arange(len(words)))
 
 
 def vector_of(ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Vectors:
@@ -94,7 +121,8 @@ async def running_engine(
     *,
     max_tokens: int = 256,
     tokenizer: WordTokenizer | None = None,
+    threads: int = 1,
 ) -> AsyncIterator[Engine]:
     model = Model(identity(max_tokens), tokenizer or WordTokenizer(), session)
-    async with build(settings or EmbedderSettings(), model=model) as built:
+    async with build(replace(settings or EmbedderSettings(), threads=threads), model=model) as built:
         yield built.engine

@@ -63,3 +63,12 @@ def test_padding_fills_on_the_right_and_is_masked() -> None:
     assert batch.ids.tolist() == [[7, 8, 9], [5, 3, 3]]
     assert batch.mask.tolist() == [[1, 1, 1], [1, 0, 0]]
     assert np.int64 == batch.ids.dtype
+
+
+def test_places_count_along_the_padded_rows() -> None:
+    rows = [np.array([7, 8, 9], dtype=np.int32), np.array([5], dtype=np.int32)]
+
+    batch = pad(rows, 3, [np.array([0, 2]), np.array([0])])
+
+    assert batch.ids.ravel()[batch.coded].tolist() == [7, 9, 5]
+    assert pad(rows, 3).coded.tolist() == []

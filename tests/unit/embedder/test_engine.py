@@ -67,6 +67,22 @@ async def test_query_runs_while_bulk_work_holds_its_lane() -> None:
     assert running == [14, 1]
 
 
+async def test_as_many_batches_run_at_once_as_there_are_threads() -> None:
+    session = ScriptedSession()
+    session.hold()
+    settings = EmbedderSettings(batch_tokens=64)
+    async with running_engine(session, settings, threads=2) as engine, asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(engine.embed([words(14)] * 6, role=Role.PASSAGE, priority=Priority.BULK))
+        await session.started.wait()
+        await settle()
+        running = [len(batch.ids) for batch in session.batches]
+        session.release()
+
+    assert running == [4, 4]
+    assert sum(len(batch.ids) for batch in session.batches) == 12
+
+
 async def test_single_passage_is_in_the_next_but_one_batch_behind_bulk_work() -> None:
     session = ScriptedSession()
     session.hold()

@@ -77,6 +77,7 @@ class FakeFeed:
         self.head = 0
         self.model = model
         self.store_id = store_id
+        self.reembedding = False
         self.is_reachable = True
         self.starts: list[int] = []
         self._grown = asyncio.Event()
@@ -86,6 +87,12 @@ class FakeFeed:
         for change in changes:
             self.changes[change.memory_id] = change
             self.head = max(self.head, change.revision)
+        self._wake()
+
+    def tell(self, *, reembedding: bool) -> None:
+        """Give a batch without a change, at the next revision."""
+        self.reembedding = reembedding
+        self.head += 1
         self._wake()
 
     def replace(self, changes: Iterable[Change], *, store_id: str = "") -> None:
@@ -113,12 +120,12 @@ class FakeFeed:
             fresh = sorted(
                 (c for c in self.changes.values() if c.revision > position), key=lambda c: c.revision
             )
-            if fresh or is_first:
+            if fresh or is_first or position < self.head:
                 is_first = False
                 batch = tuple(fresh[:3])
                 position = batch[-1].revision if len(fresh) > len(batch) else max(position, self.head)
                 through = min(position, self.head)
-                yield FeedBatch(batch, self.head, through, self.model, self.store_id)
+                yield FeedBatch(batch, self.head, through, self.model, self.store_id, self.reembedding)
                 continue
             if stop_at_head:
                 return

@@ -222,6 +222,25 @@ async def test_new_model_of_the_store_rebuilds_the_index() -> None:
     assert (ids(answer.hits), answer.model) == (["a"], OTHER_MODEL)
 
 
+async def test_answers_are_degraded_while_the_store_makes_vectors_anew_and_hold_no_old_ones() -> None:
+    feed = FakeFeed([upsert(1, "a", direction(0)), upsert(2, "b", direction(1))])
+    async with running(feed) as built:
+        await current(built, 2)
+        feed.model, feed.changes = OTHER_MODEL, {"a": upsert(1, "a", None), "b": upsert(2, "b", None)}
+        feed.tell(reembedding=True)
+        await current(built, 3)
+        question = Query(direction(1)[0], model_sha256=OTHER_MODEL.sha256)
+        before = await built.engine.search(question)
+        feed.add(dataclasses.replace(upsert(4, "a", direction(1)), model_sha256=OTHER_MODEL.sha256))
+        during = await built.engine.search(dataclasses.replace(question, min_revision=4))
+        feed.tell(reembedding=False)
+        after = await built.engine.search(dataclasses.replace(question, min_revision=5))
+
+    assert (ids(before.hits), before.degraded) == ([], True)
+    assert (ids(during.hits), during.degraded, during.model) == (["a"], True, OTHER_MODEL)
+    assert (ids(after.hits), after.degraded) == (["a"], False)
+
+
 async def test_rebuild_that_was_asked_for_ends_at_the_head_and_answers_meanwhile() -> None:
     rows = unit_rows(np.random.default_rng(1), 40)
     feed = FakeFeed([upsert(n + 1, f"m{n}", row[None]) for n, row in enumerate(rows)])
@@ -345,3 +364,5 @@ async def test_rebuilds_and_new_graphs_are_told() -> None:
         notes.told.clear()
         await built.engine.rebuild()
         await until(lambda: ("rebuild", 300, 300) in notes.told)
+
+    assert [told for told in notes.told if told[0] == "rebuild"] == [("rebuild", 300, 300)]

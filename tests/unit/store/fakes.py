@@ -16,6 +16,7 @@ from satchel.api.store.v1 import (
     graph_service_pb2_grpc,
     ingest_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
+    maintenance_service_pb2_grpc,
     memory_service_pb2,
     memory_service_pb2_grpc,
     search_service_pb2_grpc,
@@ -37,13 +38,20 @@ OTHER_MODEL = ModelIdentity("other", "1", "b" * 64, DIMENSION, 256)
 
 
 class FakeEmbedder:
-    """Sums a fixed direction for each word; a blank line cuts a text into passages."""
+    """Sums a fixed direction for each word, which also has a code; a blank line cuts a text into passages."""
 
     def __init__(self) -> None:
         self.is_down = False
+        self.has_codes = True
         self.refused = ""
         self.model = MODEL
         self.texts: list[str] = []
+
+    async def loaded_model(self, *, timeout_s: float) -> ModelIdentity:
+        assert timeout_s > 0
+        if self.is_down:
+            raise EmbedderUnavailable("down")
+        return self.model
 
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         assert timeout_s > 0
@@ -60,7 +68,15 @@ class FakeEmbedder:
             spans += [start, start + len(part)]
             start += len(part) + 2
         vectors = b"".join(vector(part) for part in parts)
-        return Passages(self.model, len(parts), struct.pack(f"<{len(spans)}i", *spans), vectors)
+        codes = [codes_of(part) for part in parts] if self.has_codes else []
+        counts = struct.pack(f"<{len(codes)}i", *map(len, codes))  # a code has one byte
+        packed = struct.pack(f"<{len(spans)}i", *spans)
+        return Passages(self.model, len(parts), packed, vectors, counts, b"".join(codes))
+
+
+def codes_of(text: str) -> bytes:
+    """Return the codes of the words of a text, one byte each."""
+    return b"".join(hashlib.sha256(word.encode()).digest()[:1] for word in text.lower().split())
 
 
 def vector(text: str) -> bytes:
@@ -84,6 +100,7 @@ class Client:
     graph: "graph_service_pb2_grpc.GraphServiceAsyncStub"
     ingest: "ingest_service_pb2_grpc.IngestServiceAsyncStub"
     lifecycle: "lifecycle_service_pb2_grpc.LifecycleServiceAsyncStub"
+    maintenance: "maintenance_service_pb2_grpc.MaintenanceServiceAsyncStub"
     webhooks: "webhook_service_pb2_grpc.WebhookServiceAsyncStub"
     embedder: FakeEmbedder
     built: Built
@@ -129,6 +146,7 @@ async def running_store(
             graph_service_pb2_grpc.GraphServiceStub(channel),
             ingest_service_pb2_grpc.IngestServiceStub(channel),
             lifecycle_service_pb2_grpc.LifecycleServiceStub(channel),
+            maintenance_service_pb2_grpc.MaintenanceServiceStub(channel),
             webhook_service_pb2_grpc.WebhookServiceStub(channel),
             embedder,
             built,

@@ -124,6 +124,7 @@ def test_a_text_declared_a_decision_is_taken_at_its_word() -> None:
         ("Maria selected Terraform.", None),
         ("The board selected Terraform.", "Terraform"),
         ("Jean chose Vim.", "Vim"),
+        ("We chose Kafka (rejected: NATS) for the log.", "Kafka"),
         ("the dress chose itself", None),
         ("We agreed on v2.3.1 for the\nclient library. Then lunch.", "v2.3.1 for the client library"),
     ],
@@ -149,6 +150,8 @@ def test_the_decision_ends_before_its_reason_and_its_alternative(text: str, deci
         ("It is over now, come over.", ()),
         ("Rejected: MySQL, mysql, MySQL", ("MySQL",)),
         ("Rejected: MySQL (never closed", ("MySQL",)),
+        ("We chose Kafka (rejected: RabbitMQ (slow), NATS) because of replay.", ("RabbitMQ", "NATS")),
+        ("We chose Kafka (rather than RabbitMQ) for the log.", ("RabbitMQ",)),
     ],
 )
 def test_alternatives_are_listed_without_remarks(text: str, rejected: tuple[str, ...]) -> None:

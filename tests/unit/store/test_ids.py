@@ -7,13 +7,15 @@ from satchel.store.ids import Stamps, canonical_id, uuid7
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 
-@pytest.mark.parametrize("prefix", ["", "T0:", "t0:", "F0:", "V0:", "FP:", "ID:", "id:"])
+@pytest.mark.parametrize("prefix", ["", "T0:", "t0:", "F0:", "V0:", "FP:", "ID:", "id:", "ID: T0:", "id:fp:"])
 def test_an_id_is_read_with_any_prefix_in_either_case(prefix: str) -> None:
     assert canonical_id(prefix + ID.upper()) == ID
     assert canonical_id(prefix + ID) == ID
 
 
-@pytest.mark.parametrize("text", ["", "T0:", "x", ID[:-1], ID + "0", "T9:" + ID, "T0:T0:" + ID])
+@pytest.mark.parametrize(
+    "text", ["", "T0:", "x", ID[:-1], ID + "0", "T9:" + ID, "T0:T0:" + ID, "T0:ID:" + ID]
+)
 def test_what_is_no_id_is_told(text: str) -> None:
     assert canonical_id(text) is None
 

@@ -1,41 +1,15 @@
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.store.samples import MEMORY
 
-from satchel.store.lifecycle import MOST_IDS, Moved, Shelved, moved, said_by, size_of, summary_of
+from satchel.store.lifecycle import MOST_IDS, Moved, Shelved, moved, said_by, size_of
 from satchel.store.model import Link, MemoryType, Relation
 from satchel.store.servicers import encoding
 from satchel.store.servicers.decoding import UPDATABLE
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=300)
-
-
-@pytest.mark.parametrize(
-    ("facts", "summary"),
-    [
-        ({"subjects": ["a\nb", "c"], "decision": "d"}, "a b"),
-        ({"subjects": [" "], "decision": "use  x"}, "use x"),
-        ({"subjects": ["session note"], "decision": "use x"}, "use x"),
-        ({"subjects": ["session note"]}, "the text"),
-        ({"decision": "d" * 300}, "d" * 200),
-        ({}, "the text"),
-    ],
-)
-def test_a_summary_is_the_first_subject_else_the_decision_else_the_text(
-    facts: dict[str, object], summary: str
-) -> None:
-    assert summary_of(json.dumps({"type": "session_note", **facts}), "  the\n\ttext ") == summary
-
-
-@given(TEXTS, TEXTS)
-def test_a_summary_is_one_line_of_bounded_length(subject: str, text: str) -> None:
-    summary = summary_of(json.dumps({"type": "fact", "subjects": [subject]}), text)
-
-    assert len(summary) <= 200
-    assert summary == " ".join(summary.split())
 
 
 def test_a_version_says_all_that_an_update_may_change() -> None:

@@ -1,4 +1,4 @@
-"""Asks a person before something is destroyed."""
+"""Asks a person before something is destroyed or changed outside of Satchel."""
 
 import sys
 
@@ -6,8 +6,12 @@ from satchel.cli.exits import CommandError, Exit
 from satchel.cli.output import tell
 
 
-def require_agreement(question: str, *, yes: bool) -> None:
+def require_agreement(
+    question: str, *, yes: bool, act: str = "deletion", verb: str = "delete", done: str = "deleted"
+) -> None:
     """Return when the person at the terminal agrees, or when ``yes`` was given beforehand.
+
+    ``act``, ``verb`` and ``done`` are words for what is asked about.
 
     Raises:
         CommandError: the answer was no, or nobody is there to answer.
@@ -15,9 +19,9 @@ def require_agreement(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise CommandError("Nobody is there to confirm the deletion. Add --yes to delete.", Exit.USAGE)
+        raise CommandError(f"Nobody is there to confirm the {act}. Add --yes to {verb}.", Exit.USAGE)
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        tell("Nothing was deleted.")
+        tell(f"Nothing was {done}.")
         raise CommandError("The answer was no.", Exit.FAILED)

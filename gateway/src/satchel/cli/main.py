@@ -17,6 +17,7 @@ from satchel.cli.commands import (
     conversations,
     graph,
     lifecycle,
+    maintenance,
     memories,
     processes,
     questions,
@@ -105,6 +106,7 @@ for _module in (
     conversations,
     transfer,
     state,
+    maintenance,
     webhooks,
     configuration,
 ):

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from satchel.cli.exits import CommandError, Exit
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON; errors come as JSON on stderr.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Print the tree of spans of the call on stderr.")]
 Wing = Annotated[str, typer.Option("--wing", "-w", help="Wing: letters, digits, '-' and '_'.")]
@@ -24,3 +26,14 @@ FailEmpty = Annotated[bool, typer.Option("--fail-empty", help="Exit with 5 when 
 StallTimeout = Annotated[
     float, typer.Option("--stall-timeout", min=0.1, help="Seconds without any progress until it gives up.")
 ]
+
+
+def one_of(argument: str, option: str, name: str) -> str:
+    """Return what was given as an argument or, as `mira` has it, with the option of this name.
+
+    Raises:
+        CommandError: neither was given, or both.
+    """
+    if bool(argument) is bool(option):
+        raise CommandError(f"Give the text once: as the argument or with {name}.", Exit.USAGE)
+    return argument or option

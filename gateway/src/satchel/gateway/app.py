@@ -18,7 +18,7 @@ from satchel.gateway.clients import Clients
 from satchel.gateway.errors import PathNotFound, VerbNotAllowed
 from satchel.gateway.health import SCHEMA as HEALTH_SCHEMA
 from satchel.gateway.http.callers import CallerGuard
-from satchel.gateway.http.guard import Gate, HostGuard
+from satchel.gateway.http.guard import Apart, Gate, HostGuard
 from satchel.gateway.http.origins import SharedOrigins
 from satchel.gateway.http.patience import Patience
 from satchel.gateway.http.rates import TokenBuckets
@@ -82,6 +82,7 @@ class Gateway:
         self._caller = Caller(self._contract, clients, self.metrics, timeout_s=self.settings.timeout_s)
         self._table = RouteTable(self._contract)
         self._gate = Gate(self.settings.max_requests)
+        self._streams = Gate(self.settings.max_streams, "streams")
         self._buckets = TokenBuckets(self.settings.request_rate)
         if ANY_ORIGIN in self.settings.allowed_origins and not self.ring:
             raise SettingsError(
@@ -115,16 +116,17 @@ class Gateway:
     def _routes(self, doors: Doors, mcp: McpEndpoint | None, sse: SseEndpoint | None) -> list[BaseRoute]:
         # Health is not behind the gate: a gateway that has much to do is alive.
         has_metrics = doors.metrics and self._has_metrics
-        routes = health_routes(self.inside, with_metrics=has_metrics)
+        routes = health_routes(self.inside, self.ring, with_metrics=has_metrics)
         if doors.rest:
             document = make_openapi(
                 self._contract, self._table, version=version("satchel"), health=HEALTH_SCHEMA
             )
             routes += document_routes(document)
         if mcp is not None:
-            routes.append(Route("/mcp", self._gate.before(mcp)))
+            # A stream stays open as long as its client listens, and would keep its place from requests.
+            routes.append(Route("/mcp", Apart(self._gate, self._streams, mcp)))
         if sse is not None:
-            routes.append(Route(STREAM_PATH, self._gate.before(sse.stream)))
+            routes.append(Route(STREAM_PATH, self._streams.before(sse.stream)))
             routes.append(Route(MESSAGE_PATH, self._gate.before(sse.messages)))
         if doors.rest:
             rest = Dispatcher(self._table, self._caller, max_body_bytes=self.settings.max_body_bytes)
@@ -133,7 +135,7 @@ class Gateway:
 
     def _mcp_endpoints(self) -> tuple[McpEndpoint, SseEndpoint]:
         caller = self._caller.within(self._mcp.timeout_seconds)
-        server = build_server(caller, self._clients, self._mcp)
+        server = build_server(caller, self._clients, self._mcp, inside=self.inside)
         limit = self.settings.max_body_bytes
         endpoint = McpEndpoint(server, max_body_bytes=limit, sessions=self._mcp.sessions)
         return endpoint, SseEndpoint(server, max_body_bytes=limit)

@@ -74,6 +74,12 @@ class Caller:
             self.contract, self._clients, self.metrics, timeout_s=timeout_s, revisions=self.revisions
         )
 
+    def over(self, clients: Clients) -> "Caller":
+        """Return a caller that reaches the same services by other clients."""
+        return Caller(
+            self.contract, clients, self.metrics, timeout_s=self._timeout_s, revisions=self.revisions
+        )
+
     async def call(self, rpc: Rpc, request: Message) -> Message:
         """Call an RPC.
 

@@ -17,6 +17,7 @@ from satchel.api.store.v1 import (
     graph_service_pb2_grpc,
     ingest_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
+    maintenance_service_pb2_grpc,
     memory_service_pb2_grpc,
     search_service_pb2_grpc,
     webhook_service_pb2_grpc,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from satchel.api.store.v1.graph_service_pb2_grpc import GraphServiceAsyncStub
     from satchel.api.store.v1.ingest_service_pb2_grpc import IngestServiceAsyncStub
     from satchel.api.store.v1.lifecycle_service_pb2_grpc import LifecycleServiceAsyncStub
+    from satchel.api.store.v1.maintenance_service_pb2_grpc import MaintenanceServiceAsyncStub
     from satchel.api.store.v1.memory_service_pb2_grpc import MemoryServiceAsyncStub
     from satchel.api.store.v1.search_service_pb2_grpc import SearchServiceAsyncStub
     from satchel.api.store.v1.webhook_service_pb2_grpc import WebhookServiceAsyncStub
@@ -72,6 +74,11 @@ class Clients:
     def lifecycle(self) -> "LifecycleServiceAsyncStub":
         """The store's archive, clearing and versions."""
         return lifecycle_service_pb2_grpc.LifecycleServiceStub(self.channels["store"])
+
+    @cached_property
+    def maintenance(self) -> "MaintenanceServiceAsyncStub":
+        """What keeps the store in order."""
+        return maintenance_service_pb2_grpc.MaintenanceServiceStub(self.channels["store"])
 
     @cached_property
     def graph(self) -> "GraphServiceAsyncStub":

@@ -70,8 +70,8 @@ class BodyTooLarge(ServiceError):
 class TooManyRequests(Overloaded):
     """As many requests are under way as the gateway takes; nothing was done."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(queue="requests", limit=limit)
+    def __init__(self, limit: int, queue: str = "requests") -> None:
+        super().__init__(queue=queue, limit=limit)
 
 
 class RateLimited(ServiceError):

@@ -5,12 +5,13 @@ An exchange always has a trace id, so that an error can be found in the logs: th
 returned to the caller.
 """
 
+import asyncio
 import base64
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -29,6 +30,8 @@ from satchel.runtime.propagation import (
     is_trace_demanded,
 )
 from satchel.runtime.trace_records import AttributeValue, encode_spans
+
+T = TypeVar("T")
 
 PROJECT_HEADER: Final = "x-satchel-project"
 TRACE_ID_HEADER: Final = "satchel-trace-id"
@@ -75,6 +78,16 @@ def open_exchange(
             span=span,
             collector=collector,
         )
+
+
+async def on_own_behalf(work: Coroutine[Any, Any, T]) -> T:
+    """Make calls in an exchange that carry neither the credentials nor the project of its caller."""
+
+    async def run() -> T:
+        forward_from(())
+        return await work
+
+    return await asyncio.create_task(run())
 
 
 _CARRIED = ("traceparent", "tracestate", AUTHORIZATION, TRACE_DEMAND)

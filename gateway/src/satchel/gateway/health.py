@@ -1,16 +1,17 @@
 """How Satchel is, in the words that clients of MIRA read."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
 from satchel.api.index.v1 import index_service_pb2 as index_pb
 from satchel.api.store.v1 import memory_service_pb2 as store_pb
 from satchel.gateway.clients import Clients
+from satchel.gateway.exchanges import on_own_behalf
 from satchel.gateway.transcoder.json_text import Json
 from satchel.gateway.transcoder.words import word_of
-from satchel.runtime.errors import ServiceError
+from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.status import to_service_error
 
 Check = Literal["pass", "warn", "fail"]
@@ -41,13 +42,21 @@ SCHEMA: dict[str, Json] = {
         },
         "ready": {"type": "boolean", "description": "Whether requests are answered."},
         "db_connected": {"type": "boolean", "description": "Whether the store answers."},
-        "memory_count": {"type": "integer", "minimum": 0, "description": "Memories in the store."},
+        "memory_count": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Memories that the caller may read. Absent for a caller without a key where "
+            "keys are set, and for one that names none of its several projects.",
+        },
         "vector_index_ready": {"type": "boolean", "description": "Whether the index follows the store."},
-        "version": {"type": "string", "description": "Version of Satchel."},
+        "version": {
+            "type": "string",
+            "description": "Version of Satchel. Absent for a caller without a key.",
+        },
         "details": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "What is not as it should be, as sentences.",
+            "description": "What is not as it should be, as sentences. Absent for a caller without a key.",
         },
     },
     "required": [
@@ -55,10 +64,7 @@ SCHEMA: dict[str, Json] = {
         "checks",
         "ready",
         "db_connected",
-        "memory_count",
         "vector_index_ready",
-        "version",
-        "details",
     ],
     "additionalProperties": False,
 }
@@ -66,13 +72,12 @@ SCHEMA: dict[str, Json] = {
 
 @dataclass(frozen=True)
 class Health:
-    """The state of all parts at one moment."""
+    """The state of all parts at one moment; ``memory_count`` is `None` where it is not for the caller."""
 
     database: Check = "fail"
     vector_store: Check = "fail"
     embedder: Check = "fail"
-    memory_count: int = 0
-    vector_count: int = 0
+    memory_count: int | None = 0
     version: str = ""
     details: tuple[str, ...] = field(default=())
     answers: bool = True
@@ -91,6 +96,11 @@ class Health:
 
     def as_json(self) -> dict[str, Json]:
         """Return the health as `SCHEMA` describes it."""
+        counts: dict[str, Json] = {} if self.memory_count is None else {"memory_count": self.memory_count}
+        return {**self.state(), **counts, "version": self.version, "details": list(self.details)}
+
+    def state(self) -> dict[str, Json]:
+        """Return what anybody may know: how the parts are, and nothing of what they hold."""
         return {
             "status": self.status,
             "checks": {
@@ -100,21 +110,31 @@ class Health:
             },
             "ready": self.is_ready,
             "db_connected": self.database == "pass",
-            "memory_count": self.memory_count,
             "vector_index_ready": self.vector_store == "pass",
-            "version": self.version,
-            "details": list(self.details),
         }
 
 
-async def check_health(clients: Clients) -> Health:
-    """Ask the allocator how the parts are, and the store itself when the allocator does not answer."""
+async def check_health(clients: Clients, inside: Clients | None = None) -> Health:
+    """Ask the allocator how the parts are, and the store itself when the allocator does not answer.
+
+    ``clients`` ask for the caller. Where that names none of the several projects of its key, and so is told
+    nothing, ``inside`` ask for the process, and the count of all memories is left out.
+
+    Raises:
+        ServiceError: the caller names none of its projects, and there is nothing ``inside``.
+    """
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             status = await clients.allocator.GetStatus(allocator_pb.GetStatusRequest(), timeout=_TIMEOUT_S)
-    except Exception as error:  # noqa: BLE001  # whatever happened, health has an answer
-        return await _without_allocator(clients, to_service_error(error))
-    return _from_status(status)
+    except Exception as caught:  # whatever happened, health has an answer
+        error = to_service_error(caught)
+        if error.code is not Code.PERMISSION_DENIED:
+            return await _without_allocator(clients, error)
+        if inside is None:
+            raise error from caught
+    else:
+        return _from_status(status)
+    return replace(await on_own_behalf(check_health(inside)), memory_count=None)
 
 
 async def _without_allocator(clients: Clients, failure: ServiceError) -> Health:
@@ -129,7 +149,6 @@ async def _without_allocator(clients: Clients, failure: ServiceError) -> Health:
     return Health(
         database="pass",
         memory_count=stats.verbatim_count,
-        vector_count=stats.embedding_count,
         details=details,
         answers=False,
     )
@@ -142,7 +161,6 @@ def _from_status(status: allocator_pb.GetStatusResponse) -> Health:
         vector_store=_index_check(parts.get(allocator_pb.PART_INDEX), status.index.state),
         embedder=_check(parts.get(allocator_pb.PART_EMBEDDER)),
         memory_count=status.stats.verbatim_count,
-        vector_count=status.stats.embedding_count,
         version=status.version,
         details=tuple(f"{word_of(part, 'name')}: {part.detail}" for part in status.parts if not part.healthy),
     )

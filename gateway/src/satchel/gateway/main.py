@@ -18,7 +18,7 @@ from satchel.runtime.background import running
 from satchel.runtime.channels import open_channel
 from satchel.runtime.keys import KeyRing
 from satchel.runtime.metrics.reporting import report_totals
-from satchel.runtime.server import wait_for_signal
+from satchel.runtime.server import note_signals
 from satchel.runtime.settings import Secret
 from satchel.runtime.telemetry import setup_telemetry
 
@@ -129,6 +129,7 @@ async def build(settings: ProcessSettings) -> AsyncIterator[Gateway]:
 
 async def serve(settings: ProcessSettings) -> None:
     """Run the gateway as a process of its own until SIGTERM or SIGINT."""
+    asked = note_signals()
     async with build(settings) as gateway, AsyncExitStack() as stack:
         await stack.enter_async_context(running(report_totals(settings.metrics.report_interval_seconds)))
         await stack.enter_async_context(delivering(gateway.inside, settings.webhooks))
@@ -138,7 +139,7 @@ async def serve(settings: ProcessSettings) -> None:
             await stack.enter_async_context(
                 HttpServer(app, settings.gateway, settings.metrics.prometheus_addr)
             )
-        await wait_for_signal()
+        await asked.wait()
 
 
 def run(environ: Mapping[str, str] | None = None) -> None:

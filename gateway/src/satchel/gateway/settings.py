@@ -50,6 +50,11 @@ class GatewaySettings:
         maximum=1_000_000,
     )
     max_requests: int = setting(1000, "Requests that may be under way at a time; more get 503.", minimum=1)
+    max_streams: int = setting(
+        1000,
+        "Streams of server-sent events that may be open at a time, beside the requests; more get 503.",
+        minimum=1,
+    )
     max_body_bytes: int = setting(4 * 1024 * 1024, "Greatest size of a request's body.", minimum=1024)
     timeout_s: float = setting(30.0, "Seconds that a request may take.", minimum=0.1, maximum=3600)
     read_timeout_s: float = setting(

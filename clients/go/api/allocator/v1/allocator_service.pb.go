@@ -1173,6 +1173,20 @@ type CandidateExplanation struct {
 	TokenCost int32 `protobuf:"varint,18,opt,name=token_cost,json=tokenCost,proto3" json:"token_cost,omitempty"`
 	// Id of the memory that it was collapsed into. Empty otherwise.
 	CollapsedInto string `protobuf:"bytes,19,opt,name=collapsed_into,json=collapsedInto,proto3" json:"collapsed_into,omitempty"`
+	// What comparing the question with the memory token by token changed the
+	// fused score by. This boost and those that follow are in its units and add
+	// to it, before the sum becomes the relevance.
+	LateBoost float64 `protobuf:"fixed64,20,opt,name=late_boost,json=lateBoost,proto3" json:"late_boost,omitempty"`
+	// What better neighbours in its session lent, 0 or more.
+	NeighborBoost float64 `protobuf:"fixed64,21,opt,name=neighbor_boost,json=neighborBoost,proto3" json:"neighbor_boost,omitempty"`
+	// What else was found in its session; the mean of all candidates is 0.
+	SessionBoost float64 `protobuf:"fixed64,22,opt,name=session_boost,json=sessionBoost,proto3" json:"session_boost,omitempty"`
+	// 0, or more where the question names who said it.
+	SpeakerBoost float64 `protobuf:"fixed64,23,opt,name=speaker_boost,json=speakerBoost,proto3" json:"speaker_boost,omitempty"`
+	// 0, or more where the question asks when and the memory tells a time.
+	TimeBoost float64 `protobuf:"fixed64,24,opt,name=time_boost,json=timeBoost,proto3" json:"time_boost,omitempty"`
+	// 0, or less where the memory ends in a question itself.
+	QuestionBoost float64 `protobuf:"fixed64,25,opt,name=question_boost,json=questionBoost,proto3" json:"question_boost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1338,6 +1352,48 @@ func (x *CandidateExplanation) GetCollapsedInto() string {
 		return x.CollapsedInto
 	}
 	return ""
+}
+
+func (x *CandidateExplanation) GetLateBoost() float64 {
+	if x != nil {
+		return x.LateBoost
+	}
+	return 0
+}
+
+func (x *CandidateExplanation) GetNeighborBoost() float64 {
+	if x != nil {
+		return x.NeighborBoost
+	}
+	return 0
+}
+
+func (x *CandidateExplanation) GetSessionBoost() float64 {
+	if x != nil {
+		return x.SessionBoost
+	}
+	return 0
+}
+
+func (x *CandidateExplanation) GetSpeakerBoost() float64 {
+	if x != nil {
+		return x.SpeakerBoost
+	}
+	return 0
+}
+
+func (x *CandidateExplanation) GetTimeBoost() float64 {
+	if x != nil {
+		return x.TimeBoost
+	}
+	return 0
+}
+
+func (x *CandidateExplanation) GetQuestionBoost() float64 {
+	if x != nil {
+		return x.QuestionBoost
+	}
+	return 0
 }
 
 // The memories for the budget.
@@ -2494,7 +2550,7 @@ const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"\brevision\x18\x0e \x01(\x03R\brevision\x12!\n" +
 	"\fmodel_sha256\x18\x0f \x01(\tR\vmodelSha256\x12\x14\n" +
 	"\x05notes\x18\x10 \x03(\tR\x05notes\x12\"\n" +
-	"\rno_gain_count\x18\x11 \x01(\x05R\vnoGainCount\"\x84\x05\n" +
+	"\rno_gain_count\x18\x11 \x01(\x05R\vnoGainCount\"\xda\x06\n" +
 	"\x14CandidateExplanation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12;\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2!.satchel.api.allocator.v1.OutcomeR\aoutcome\x12\x16\n" +
@@ -2521,7 +2577,15 @@ const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"\x04mode\x18\x11 \x01(\x0e2$.satchel.api.allocator.v1.RenderModeR\x04mode\x12\x1d\n" +
 	"\n" +
 	"token_cost\x18\x12 \x01(\x05R\ttokenCost\x12%\n" +
-	"\x0ecollapsed_into\x18\x13 \x01(\tR\rcollapsedIntoB\r\n" +
+	"\x0ecollapsed_into\x18\x13 \x01(\tR\rcollapsedInto\x12\x1d\n" +
+	"\n" +
+	"late_boost\x18\x14 \x01(\x01R\tlateBoost\x12%\n" +
+	"\x0eneighbor_boost\x18\x15 \x01(\x01R\rneighborBoost\x12#\n" +
+	"\rsession_boost\x18\x16 \x01(\x01R\fsessionBoost\x12#\n" +
+	"\rspeaker_boost\x18\x17 \x01(\x01R\fspeakerBoost\x12\x1d\n" +
+	"\n" +
+	"time_boost\x18\x18 \x01(\x01R\ttimeBoost\x12%\n" +
+	"\x0equestion_boost\x18\x19 \x01(\x01R\rquestionBoostB\r\n" +
 	"\v_similarity\"\xc5\x02\n" +
 	"\x0eRecallResponse\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12D\n" +

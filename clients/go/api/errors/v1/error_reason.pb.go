@@ -162,6 +162,14 @@ const (
 	//
 	// Code: NOT_FOUND. Metadata: `memory_id`, `version`.
 	ErrorReason_ERROR_REASON_VERSION_NOT_FOUND ErrorReason = 40
+	// No memory was archived by a run of this id, or the caller may not see it.
+	//
+	// Code: NOT_FOUND. Metadata: `batch_id`.
+	ErrorReason_ERROR_REASON_BATCH_NOT_FOUND ErrorReason = 41
+	// The memories are linked by this relation in the other direction.
+	//
+	// Code: FAILED_PRECONDITION. Metadata: `cause_id`, `effect_id`.
+	ErrorReason_ERROR_REASON_LINKED_BACKWARDS ErrorReason = 42
 	// Vectors have another length than the index or the model.
 	//
 	// Code: INVALID_ARGUMENT. Metadata: `field`, `expected_dimension`, `actual_dimension`.
@@ -304,6 +312,8 @@ var (
 		38:  "ERROR_REASON_STORE_FULL",
 		39:  "ERROR_REASON_COUNT_MISMATCH",
 		40:  "ERROR_REASON_VERSION_NOT_FOUND",
+		41:  "ERROR_REASON_BATCH_NOT_FOUND",
+		42:  "ERROR_REASON_LINKED_BACKWARDS",
 		50:  "ERROR_REASON_DIMENSION_MISMATCH",
 		51:  "ERROR_REASON_VECTOR_MALFORMED",
 		52:  "ERROR_REASON_MODEL_MISMATCH",
@@ -361,6 +371,8 @@ var (
 		"ERROR_REASON_STORE_FULL":               38,
 		"ERROR_REASON_COUNT_MISMATCH":           39,
 		"ERROR_REASON_VERSION_NOT_FOUND":        40,
+		"ERROR_REASON_BATCH_NOT_FOUND":          41,
+		"ERROR_REASON_LINKED_BACKWARDS":         42,
 		"ERROR_REASON_DIMENSION_MISMATCH":       50,
 		"ERROR_REASON_VECTOR_MALFORMED":         51,
 		"ERROR_REASON_MODEL_MISMATCH":           52,
@@ -420,7 +432,7 @@ var File_satchel_api_errors_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_satchel_api_errors_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"(satchel/api/errors/v1/error_reason.proto\x12\x15satchel.api.errors.v1*\x8a\x0f\n" +
+	"(satchel/api/errors/v1/error_reason.proto\x12\x15satchel.api.errors.v1*\xcf\x0f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\x1bERROR_REASON_FIELD_REQUIRED\x10\x01\x12\x1c\n" +
@@ -452,7 +464,9 @@ const file_satchel_api_errors_v1_error_reason_proto_rawDesc = "" +
 	"\x1eERROR_REASON_STORE_UNAVAILABLE\x10%\x12\x1b\n" +
 	"\x17ERROR_REASON_STORE_FULL\x10&\x12\x1f\n" +
 	"\x1bERROR_REASON_COUNT_MISMATCH\x10'\x12\"\n" +
-	"\x1eERROR_REASON_VERSION_NOT_FOUND\x10(\x12#\n" +
+	"\x1eERROR_REASON_VERSION_NOT_FOUND\x10(\x12 \n" +
+	"\x1cERROR_REASON_BATCH_NOT_FOUND\x10)\x12!\n" +
+	"\x1dERROR_REASON_LINKED_BACKWARDS\x10*\x12#\n" +
 	"\x1fERROR_REASON_DIMENSION_MISMATCH\x102\x12!\n" +
 	"\x1dERROR_REASON_VECTOR_MALFORMED\x103\x12\x1f\n" +
 	"\x1bERROR_REASON_MODEL_MISMATCH\x104\x12 \n" +

@@ -252,7 +252,8 @@ type SearchVectorsResponse struct {
 	Hits []*VectorHit `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
 	// Revision of the store that the answer reflects.
 	AppliedRevision int64 `protobuf:"varint,2,opt,name=applied_revision,json=appliedRevision,proto3" json:"applied_revision,omitempty"`
-	// Whether the store's exact search answered in the index's place.
+	// Whether the store's exact search answered in the index's place, or memories
+	// are missing because their vectors are being made anew for another model.
 	Degraded bool `protobuf:"varint,3,opt,name=degraded,proto3" json:"degraded,omitempty"`
 	// Model of the vectors that were searched.
 	Model         *v1.ModelIdentity `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`

@@ -33,8 +33,8 @@ const (
 	Format_FORMAT_UNSPECIFIED Format = 0
 	// A UUID in its 36-character form, in either case.
 	Format_FORMAT_UUID Format = 1
-	// A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:`, `FP:` or `ID:`
-	// in either case, as clients of MIRA send it.
+	// A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:` or `FP:`, and before
+	// these after `ID:`, in either case, as clients of MIRA send it.
 	Format_FORMAT_MEMORY_ID Format = 2
 )
 

@@ -185,7 +185,8 @@ type Change struct {
 	Type v1.MemoryType `protobuf:"varint,7,opt,name=type,proto3,enum=satchel.api.types.v1.MemoryType" json:"type,omitempty"`
 	// State of the memory.
 	State v1.MemoryState `protobuf:"varint,8,opt,name=state,proto3,enum=satchel.api.types.v1.MemoryState" json:"state,omitempty"`
-	// Number of passages. 0 while the embedding is pending.
+	// Number of passages. 0 while the embedding is pending, and while the vectors
+	// are of another model than the one in use.
 	PassageCount int32 `protobuf:"varint,9,opt,name=passage_count,json=passageCount,proto3" json:"passage_count,omitempty"`
 	// With `include_vectors`: packed little-endian float32 rows of unit norm,
 	// one for each passage in order. Empty while the embedding is pending.
@@ -363,7 +364,10 @@ type WatchChangesResponse struct {
 	ThroughRevision int64 `protobuf:"varint,4,opt,name=through_revision,json=throughRevision,proto3" json:"through_revision,omitempty"`
 	// Id of the database, made when it was created. Another id means that the
 	// store was replaced, and that a follower must begin anew from 0.
-	StoreId       string `protobuf:"bytes,5,opt,name=store_id,json=storeId,proto3" json:"store_id,omitempty"`
+	StoreId string `protobuf:"bytes,5,opt,name=store_id,json=storeId,proto3" json:"store_id,omitempty"`
+	// Whether some memories still have vectors of another model, which are not sent:
+	// they are sent again, as changes, when they have vectors of `model`.
+	Reembedding   bool `protobuf:"varint,6,opt,name=reembedding,proto3" json:"reembedding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -433,6 +437,13 @@ func (x *WatchChangesResponse) GetStoreId() string {
 	return ""
 }
 
+func (x *WatchChangesResponse) GetReembedding() bool {
+	if x != nil {
+		return x.Reembedding
+	}
+	return false
+}
+
 var File_satchel_api_store_v1_change_service_proto protoreflect.FileDescriptor
 
 const file_satchel_api_store_v1_change_service_proto_rawDesc = "" +
@@ -465,13 +476,14 @@ const file_satchel_api_store_v1_change_service_proto_rawDesc = "" +
 	"\feffective_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\veffectiveAt\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x0f \x01(\tR\tsessionId\x12\x12\n" +
-	"\x04tags\x18\x10 \x03(\tR\x04tags\"\xf4\x01\n" +
+	"\x04tags\x18\x10 \x03(\tR\x04tags\"\x96\x02\n" +
 	"\x14WatchChangesResponse\x126\n" +
 	"\achanges\x18\x01 \x03(\v2\x1c.satchel.api.store.v1.ChangeR\achanges\x12#\n" +
 	"\rhead_revision\x18\x02 \x01(\x03R\fheadRevision\x129\n" +
 	"\x05model\x18\x03 \x01(\v2#.satchel.api.types.v1.ModelIdentityR\x05model\x12)\n" +
 	"\x10through_revision\x18\x04 \x01(\x03R\x0fthroughRevision\x12\x19\n" +
-	"\bstore_id\x18\x05 \x01(\tR\astoreId*Y\n" +
+	"\bstore_id\x18\x05 \x01(\tR\astoreId\x12 \n" +
+	"\vreembedding\x18\x06 \x01(\bR\vreembedding*Y\n" +
 	"\n" +
 	"ChangeKind\x12\x1b\n" +
 	"\x17CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +

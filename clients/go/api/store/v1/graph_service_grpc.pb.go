@@ -44,7 +44,8 @@ type GraphServiceClient interface {
 	//
 	// Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
 	// a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-	// is not in the project of its cause.
+	// is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+	// when the effect is the cause of its cause already, by the same relation.
 	LinkMemories(ctx context.Context, in *LinkMemoriesRequest, opts ...grpc.CallOption) (*LinkMemoriesResponse, error)
 	// Removes links from a cause to an effect, given ones and found ones.
 	//
@@ -135,7 +136,8 @@ type GraphServiceServer interface {
 	//
 	// Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
 	// a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-	// is not in the project of its cause.
+	// is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+	// when the effect is the cause of its cause already, by the same relation.
 	LinkMemories(context.Context, *LinkMemoriesRequest) (*LinkMemoriesResponse, error)
 	// Removes links from a cause to an effect, given ones and found ones.
 	//

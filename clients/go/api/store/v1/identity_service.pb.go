@@ -266,7 +266,8 @@ func (x *CapturedMessage) GetName() string {
 // A conversation to read.
 type CaptureIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// The conversation, with the speaker before each turn (`User: ...`,
 	// `Assistant: ...`, `Utilisateur : ...`, the agent's own name) or as a JSON
@@ -529,7 +530,8 @@ func (x *CaptureIdentityResponse) GetDrift() *IdentityDrift {
 // An identity to show.
 type RecallIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// What the agent is about to do, at most 10,000 code points. Where the server
 	// is set to add memories, those of the agent's captured conversations that go
@@ -723,7 +725,8 @@ func (x *RecallIdentityResponse) GetNotes() []string {
 // A window of versions.
 type GetIdentityDriftRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Newest versions to look at, in [2, 1000]; 1 is taken as 2. 0 means the
 	// server's default, which is 10 unless it is set otherwise.
@@ -882,7 +885,8 @@ func (x *GetIdentityDriftResponse) GetDiffuse() bool {
 // A change of the model.
 type SwapModelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Model that the agent comes from.
 	FromModel string `protobuf:"bytes,2,opt,name=from_model,json=fromModel,proto3" json:"from_model,omitempty"`
@@ -1104,7 +1108,8 @@ func (x *SwapModelResponse) GetCreatedAt() *timestamppb.Timestamp {
 // An identity to report on.
 type GetIdentityStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Language of the text.
 	Language IdentityLanguage `protobuf:"varint,2,opt,name=language,proto3,enum=satchel.api.store.v1.IdentityLanguage" json:"language,omitempty"`
@@ -1305,7 +1310,8 @@ func (x *GetIdentityStatusResponse) GetUpdatedAt() *timestamppb.Timestamp {
 // A list of versions.
 type ListIdentityHistoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Most versions to return, in [1, 100]. 0 means 10; more is taken as 100.
 	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
@@ -1460,7 +1466,8 @@ func (x *ListIdentityHistoryResponse) GetVersionCount() int32 {
 // A directive.
 type UpdateIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// What is to change, in English or French, 1 to 2,000 code points.
 	Directive string `protobuf:"bytes,2,opt,name=directive,proto3" json:"directive,omitempty"`
@@ -1717,7 +1724,8 @@ func (x *TraitChange) GetConfidence() float64 {
 // Values for single fields.
 type PatchIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Why, at most 1,000 code points; shown in the history.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2117,7 +2125,8 @@ func (x *PatchIdentityResponse) GetNotes() []string {
 // One version to return.
 type GetIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Version. 0 for the newest.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
@@ -2446,7 +2455,8 @@ func (x *ListIdentitiesResponse) GetEnabled() bool {
 // An identity to delete.
 type DeleteIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent: a name that is always the same for it, 1 to 200 code points.
+	// The agent: a name that is always the same for it, 1 to 200 code points, of
+	// which one is neither a dot nor blank: `..` means another place in an address.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Project. Empty means `default`.
 	Project string `protobuf:"bytes,2,opt,name=project,proto3" json:"project,omitempty"`
@@ -2571,9 +2581,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\x0fCapturedMessage\x12?\n" +
 	"\x04role\x18\x01 \x01(\x0e2%.satchel.api.store.v1.CapturedSpeakerB\x04\xe2A\x01\x02R\x04role\x12\"\n" +
 	"\acontent\x18\x02 \x01(\tB\bʌ\x19\x04\x10\x80\x80\x04R\acontent\x12\x1b\n" +
-	"\x04name\x18\x03 \x01(\tB\aʌ\x19\x03\x10\xc8\x01R\x04name\"\xe0\x03\n" +
-	"\x16CaptureIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12.\n" +
+	"\x04name\x18\x03 \x01(\tB\aʌ\x19\x03\x10\xc8\x01R\x04name\"\xb3\x04\n" +
+	"\x16CaptureIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12.\n" +
 	"\fconversation\x18\x02 \x01(\tB\n" +
 	"ʌ\x19\x06\x10\xc0\x9a\f\x18\x01R\fconversation\x12J\n" +
 	"\bmessages\x18\x03 \x03(\v2%.satchel.api.store.v1.CapturedMessageB\aʌ\x19\x03H\xe8\aR\bmessages\x12-\n" +
@@ -2602,9 +2612,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\achanged\x18\t \x01(\bR\achanged\x12\x18\n" +
 	"\achanges\x18\n" +
 	" \x03(\tR\achanges\x129\n" +
-	"\x05drift\x18\v \x01(\v2#.satchel.api.store.v1.IdentityDriftR\x05drift\"\x9a\x02\n" +
-	"\x15RecallIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12!\n" +
+	"\x05drift\x18\v \x01(\v2#.satchel.api.store.v1.IdentityDriftR\x05drift\"\xed\x02\n" +
+	"\x15RecallIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12!\n" +
 	"\acontext\x18\x02 \x01(\tB\aʌ\x19\x03\x10\x90NR\acontext\x124\n" +
 	"\x06budget\x18\x03 \x01(\x05B\x1cʌ\x19\x181\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00j\xf8@b\x041000R\x06budget\x12N\n" +
 	"\blanguage\x18\x04 \x01(\x0e2&.satchel.api.store.v1.IdentityLanguageB\n" +
@@ -2620,9 +2630,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\romitted_count\x18\x06 \x01(\x05R\fomittedCount\x12\x1d\n" +
 	"\n" +
 	"memory_ids\x18\a \x03(\tR\tmemoryIds\x12\x14\n" +
-	"\x05notes\x18\b \x03(\tR\x05notes\"\xa7\x01\n" +
-	"\x17GetIdentityDriftRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x122\n" +
+	"\x05notes\x18\b \x03(\tR\x05notes\"\xfa\x01\n" +
+	"\x17GetIdentityDriftRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x122\n" +
 	"\x06window\x18\x02 \x01(\x05B\x1aʌ\x19\x161\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00@\x8f@b\x0210R\x06window\x12.\n" +
 	"\aproject\x18\x03 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\"\xfd\x01\n" +
 	"\x18GetIdentityDriftResponse\x12\x19\n" +
@@ -2631,9 +2641,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\flargest_step\x18\x03 \x01(\x01R\vlargestStep\x120\n" +
 	"\x14largest_step_version\x18\x04 \x01(\x05R\x12largestStepVersion\x12\x1c\n" +
 	"\tdiffusion\x18\x05 \x01(\x01R\tdiffusion\x12\x18\n" +
-	"\adiffuse\x18\x06 \x01(\bR\adiffuse\"\x92\x03\n" +
-	"\x10SwapModelRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12,\n" +
+	"\adiffuse\x18\x06 \x01(\bR\adiffuse\"\xe5\x03\n" +
+	"\x10SwapModelRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12,\n" +
 	"\n" +
 	"from_model\x18\x02 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\tfromModel\x12(\n" +
 	"\bto_model\x18\x03 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\atoModel\x124\n" +
@@ -2655,9 +2665,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"tokenCount\x12\x14\n" +
 	"\x05notes\x18\a \x03(\tR\x05notes\x129\n" +
 	"\n" +
-	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc4\x01\n" +
-	"\x18GetIdentityStatusRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12N\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x97\x02\n" +
+	"\x18GetIdentityStatusRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12N\n" +
 	"\blanguage\x18\x02 \x01(\x0e2&.satchel.api.store.v1.IdentityLanguageB\n" +
 	"ʌ\x19\x06b\x04\"en\"R\blanguage\x12.\n" +
 	"\aproject\x18\x03 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\"\xd7\x03\n" +
@@ -2677,9 +2687,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\rversion_count\x18\n" +
 	" \x01(\x05R\fversionCount\x129\n" +
 	"\n" +
-	"updated_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\xc7\x01\n" +
-	"\x1aListIdentityHistoryRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12'\n" +
+	"updated_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x9a\x02\n" +
+	"\x1aListIdentityHistoryRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12'\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x11ʌ\x19\r1\x00\x00\x00\x00\x00\x00\x00\x00b\x0210R\x05limit\x12&\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\aʌ\x19\x03\x10\xd0\x0fR\tpageToken\x12.\n" +
@@ -2689,9 +2699,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\tevolution\x18\x02 \x01(\tR\tevolution\x12C\n" +
 	"\tsnapshots\x18\x03 \x03(\v2%.satchel.api.store.v1.IdentitySummaryR\tsnapshots\x12&\n" +
 	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\x12#\n" +
-	"\rversion_count\x18\x05 \x01(\x05R\fversionCount\"\xe6\x01\n" +
-	"\x15UpdateIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12+\n" +
+	"\rversion_count\x18\x05 \x01(\x05R\fversionCount\"\xb9\x02\n" +
+	"\x15UpdateIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12+\n" +
 	"\tdirective\x18\x02 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xd0\x0f\x18\x01R\tdirective\x12\x1f\n" +
 	"\x06reason\x18\x03 \x01(\tB\aʌ\x19\x03\x10\xe8\aR\x06reason\x12.\n" +
 	"\aproject\x18\x04 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\x12%\n" +
@@ -2717,9 +2727,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"confidence\x88\x01\x01B\f\n" +
 	"\n" +
 	"_intensityB\r\n" +
-	"\v_confidence\"\x84\x0f\n" +
-	"\x14PatchIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12\x1f\n" +
+	"\v_confidence\"\xd7\x0f\n" +
+	"\x14PatchIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12\x1f\n" +
 	"\x06reason\x18\x02 \x01(\tB\aʌ\x19\x03\x10\xe8\aR\x06reason\x12.\n" +
 	"\x10enthusiasm_level\x18\x03 \x01(\x01H\x00R\x0fenthusiasmLevel\x88\x01\x01\x12,\n" +
 	"\x0fformality_level\x18\x04 \x01(\x01H\x01R\x0eformalityLevel\x88\x01\x01\x12$\n" +
@@ -2782,9 +2792,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"\achanged\x18\x04 \x01(\bR\achanged\x12\x1f\n" +
 	"\vdrift_score\x18\x05 \x01(\x01R\n" +
 	"driftScore\x12\x14\n" +
-	"\x05notes\x18\x06 \x03(\tR\x05notes\"\x97\x01\n" +
-	"\x12GetIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12'\n" +
+	"\x05notes\x18\x06 \x03(\tR\x05notes\"\xea\x01\n" +
+	"\x12GetIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12'\n" +
 	"\aversion\x18\x02 \x01(\x05B\rʌ\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00R\aversion\x12.\n" +
 	"\aproject\x18\x03 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\"Q\n" +
 	"\x13GetIdentityResponse\x12:\n" +
@@ -2810,9 +2820,9 @@ const file_satchel_api_store_v1_identity_service_proto_rawDesc = "" +
 	"identities\x18\x01 \x03(\v2$.satchel.api.store.v1.ListedIdentityR\n" +
 	"identities\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x18\n" +
-	"\aenabled\x18\x03 \x01(\bR\aenabled\"\x98\x01\n" +
-	"\x15DeleteIdentityRequest\x12(\n" +
-	"\bagent_id\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\xc8\x01\x18\x01R\aagentId\x12.\n" +
+	"\aenabled\x18\x03 \x01(\bR\aenabled\"\xeb\x01\n" +
+	"\x15DeleteIdentityRequest\x12{\n" +
+	"\bagent_id\x18\x01 \x01(\tB`\xe2A\x01\x02ʌ\x19X\x10\xc8\x01\x18\x01\" [^\\u0000]*[^\\s.\\u0000][^\\u0000]**/use a name that holds more than dots and blanksR\aagentId\x12.\n" +
 	"\aproject\x18\x02 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\x12%\n" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tB\x06ʌ\x19\x02X\x01R\trequestId\"X\n" +

@@ -567,6 +567,8 @@ type ClearMemoriesRequest struct {
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// Number of memories that must be there to be deleted. Absent for any.
 	ExpectedCount *int64 `protobuf:"varint,6,opt,name=expected_count,json=expectedCount,proto3,oneof" json:"expected_count,omitempty"`
+	// Only memories with all of these tags, at most 32. Empty for all.
+	Tags          []string `protobuf:"bytes,7,rep,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -641,6 +643,13 @@ func (x *ClearMemoriesRequest) GetExpectedCount() int64 {
 		return *x.ExpectedCount
 	}
 	return 0
+}
+
+func (x *ClearMemoriesRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
 }
 
 // The memories are gone.
@@ -1066,14 +1075,15 @@ const file_satchel_api_store_v1_lifecycle_service_proto_rawDesc = "" +
 	"\xe2A\x01\x02ʌ\x19\x02X\x02R\x02id\x12#\n" +
 	"\aproject\x18\x02 \x01(\tB\tʌ\x19\x05\x10\xc8\x01\x18\x01R\aproject\"O\n" +
 	"\x17UnarchiveMemoryResponse\x124\n" +
-	"\x06memory\x18\x01 \x01(\v2\x1c.satchel.api.types.v1.MemoryR\x06memory\"\xc4\x03\n" +
+	"\x06memory\x18\x01 \x01(\v2\x1c.satchel.api.types.v1.MemoryR\x06memory\"\xe6\x03\n" +
 	"\x14ClearMemoriesRequest\x129\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1f.satchel.api.store.v1.ClearModeB\x04\xe2A\x01\x02R\x04mode\x12.\n" +
 	"\aproject\x18\x02 \x01(\tB\x14ʌ\x19\x10\x10\xc8\x01\x18\x01b\t\"default\"R\aproject\x12l\n" +
 	"\x04wing\x18\x03 \x01(\tBXʌ\x19T\x10d\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, '-' and '_' only, at most 100 of themR\x04wing\x12l\n" +
 	"\x04room\x18\x04 \x01(\tBXʌ\x19T\x10d\"\x14[A-Za-z0-9_-]{1,100}*:use letters, digits, '-' and '_' only, at most 100 of themR\x04room\x12\x17\n" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x129\n" +
-	"\x0eexpected_count\x18\x06 \x01(\x03B\rʌ\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\rexpectedCount\x88\x01\x01B\x11\n" +
+	"\x0eexpected_count\x18\x06 \x01(\x03B\rʌ\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\rexpectedCount\x88\x01\x01\x12 \n" +
+	"\x04tags\x18\a \x03(\tB\fʌ\x19\b\x10d\x18\x01H h\x01R\x04tagsB\x11\n" +
 	"\x0f_expected_count\"\x8d\x01\n" +
 	"\x15ClearMemoriesResponse\x12#\n" +
 	"\rdeleted_count\x18\x01 \x01(\x03R\fdeletedCount\x123\n" +

@@ -64,7 +64,8 @@ type LifecycleServiceClient interface {
 	//
 	// Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
 	// `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-	// (NOT_FOUND), for one of `ids`: then none is brought back.
+	// (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+	// (NOT_FOUND) when no run of this id archived a memory that is still there.
 	UnarchiveMemories(ctx context.Context, in *UnarchiveMemoriesRequest, opts ...grpc.CallOption) (*UnarchiveMemoriesResponse, error)
 	// Brings one archived memory back and returns it; an active one stays as it is.
 	//
@@ -210,7 +211,8 @@ type LifecycleServiceServer interface {
 	//
 	// Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
 	// `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-	// (NOT_FOUND), for one of `ids`: then none is brought back.
+	// (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+	// (NOT_FOUND) when no run of this id archived a memory that is still there.
 	UnarchiveMemories(context.Context, *UnarchiveMemoriesRequest) (*UnarchiveMemoriesResponse, error)
 	// Brings one archived memory back and returns it; an active one stays as it is.
 	//

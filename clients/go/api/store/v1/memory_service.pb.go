@@ -1522,9 +1522,9 @@ type TimelineItem struct {
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
 	// What kind of thing it says.
 	Type v1.MemoryType `protobuf:"varint,3,opt,name=type,proto3,enum=satchel.api.types.v1.MemoryType" json:"type,omitempty"`
-	// What it is about, on one line: its first subject, else its decision, else the
-	// first 80 code points of its text; at most 200 code points. Of a secret, those
-	// of its title and description.
+	// What it is about, on one line of at most 200 code points: its title, else the
+	// first header or sentence of its text. Of a secret, that of its title and
+	// description.
 	Summary string `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
 	// Wing of the memory.
 	Wing string `protobuf:"bytes,5,opt,name=wing,proto3" json:"wing,omitempty"`
@@ -2110,6 +2110,9 @@ type StoreStats struct {
 	PendingEmbeddingCount int64 `protobuf:"varint,10,opt,name=pending_embedding_count,json=pendingEmbeddingCount,proto3" json:"pending_embedding_count,omitempty"`
 	// Memories that wait to be read by a language model; 0 while none is set up.
 	PendingEnrichmentCount int64 `protobuf:"varint,11,opt,name=pending_enrichment_count,json=pendingEnrichmentCount,proto3" json:"pending_enrichment_count,omitempty"`
+	// Memories whose vectors are of another model than the one in use; see
+	// `ReembedMemories`.
+	OutdatedEmbeddingCount int64 `protobuf:"varint,12,opt,name=outdated_embedding_count,json=outdatedEmbeddingCount,proto3" json:"outdated_embedding_count,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
@@ -2217,6 +2220,13 @@ func (x *StoreStats) GetPendingEmbeddingCount() int64 {
 func (x *StoreStats) GetPendingEnrichmentCount() int64 {
 	if x != nil {
 		return x.PendingEnrichmentCount
+	}
+	return 0
+}
+
+func (x *StoreStats) GetOutdatedEmbeddingCount() int64 {
+	if x != nil {
+		return x.OutdatedEmbeddingCount
 	}
 	return 0
 }
@@ -2477,7 +2487,7 @@ const file_satchel_api_store_v1_memory_service_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\"<\n" +
 	"\x15GetStoreStatusRequest\x12#\n" +
-	"\aproject\x18\x01 \x01(\tB\tʌ\x19\x05\x10\xc8\x01\x18\x01R\aproject\"\xd2\x04\n" +
+	"\aproject\x18\x01 \x01(\tB\tʌ\x19\x05\x10\xc8\x01\x18\x01R\aproject\"\x8c\x05\n" +
 	"\n" +
 	"StoreStats\x12%\n" +
 	"\x0everbatim_count\x18\x01 \x01(\x03R\rverbatimCount\x12+\n" +
@@ -2492,7 +2502,8 @@ const file_satchel_api_store_v1_memory_service_proto_rawDesc = "" +
 	"\x0earchived_count\x18\t \x01(\x03R\rarchivedCount\x126\n" +
 	"\x17pending_embedding_count\x18\n" +
 	" \x01(\x03R\x15pendingEmbeddingCount\x128\n" +
-	"\x18pending_enrichment_count\x18\v \x01(\x03R\x16pendingEnrichmentCount\x1a=\n" +
+	"\x18pending_enrichment_count\x18\v \x01(\x03R\x16pendingEnrichmentCount\x128\n" +
+	"\x18outdated_embedding_count\x18\f \x01(\x03R\x16outdatedEmbeddingCount\x1a=\n" +
 	"\x0fTypeCountsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xfe\x01\n" +

@@ -491,8 +491,10 @@ type FetchCandidatesRequest struct {
 	// Number of leading ids whose neighbours are fetched, in [0, 1000]. 0 means
 	// all of them.
 	NeighborsOfFirst int32 `protobuf:"varint,4,opt,name=neighbors_of_first,json=neighborsOfFirst,proto3" json:"neighbors_of_first,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether the codes of the passages' tokens come too.
+	WithTokenCodes bool `protobuf:"varint,5,opt,name=with_token_codes,json=withTokenCodes,proto3" json:"with_token_codes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *FetchCandidatesRequest) Reset() {
@@ -551,6 +553,13 @@ func (x *FetchCandidatesRequest) GetNeighborsOfFirst() int32 {
 		return x.NeighborsOfFirst
 	}
 	return 0
+}
+
+func (x *FetchCandidatesRequest) GetWithTokenCodes() bool {
+	if x != nil {
+		return x.WithTokenCodes
+	}
+	return false
 }
 
 // Memories to which one candidate is causally linked.
@@ -658,7 +667,11 @@ type FetchCandidatesResponse struct {
 	// The candidates that have causal links.
 	Links []*CandidateLinks `protobuf:"bytes,22,rep,name=links,proto3" json:"links,omitempty"`
 	// Ids that the reply had no room for; ask again for them.
-	RemainingIds  []string `protobuf:"bytes,23,rep,name=remaining_ids,json=remainingIds,proto3" json:"remaining_ids,omitempty"`
+	RemainingIds []string `protobuf:"bytes,23,rep,name=remaining_ids,json=remainingIds,proto3" json:"remaining_ids,omitempty"`
+	// Codes of the tokens of all passages, with one count for each row of `vectors`.
+	// Memories that were stored before there were codes have none. Absent where they
+	// were not asked for.
+	TokenCodes    *v1.TokenCodes `protobuf:"bytes,24,opt,name=token_codes,json=tokenCodes,proto3" json:"token_codes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -854,6 +867,13 @@ func (x *FetchCandidatesResponse) GetRemainingIds() []string {
 	return nil
 }
 
+func (x *FetchCandidatesResponse) GetTokenCodes() *v1.TokenCodes {
+	if x != nil {
+		return x.TokenCodes
+	}
+	return nil
+}
+
 var File_satchel_api_store_v1_search_service_proto protoreflect.FileDescriptor
 
 const file_satchel_api_store_v1_search_service_proto_rawDesc = "" +
@@ -886,16 +906,17 @@ const file_satchel_api_store_v1_search_service_proto_rawDesc = "" +
 	"\x1bSearchStoredVectorsResponse\x129\n" +
 	"\x04hits\x18\x01 \x03(\v2%.satchel.api.store.v1.StoredVectorHitR\x04hits\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x129\n" +
-	"\x05model\x18\x03 \x01(\v2#.satchel.api.types.v1.ModelIdentityR\x05model\"\xfc\x01\n" +
+	"\x05model\x18\x03 \x01(\v2#.satchel.api.types.v1.ModelIdentityR\x05model\"\xa6\x02\n" +
 	"\x16FetchCandidatesRequest\x12!\n" +
 	"\x03ids\x18\x01 \x03(\tB\x0f\xe2A\x01\x02ʌ\x19\a@\x01H\xe8\aX\x02R\x03ids\x12:\n" +
 	"\x06filter\x18\x02 \x01(\v2\".satchel.api.types.v1.MemoryFilterR\x06filter\x12=\n" +
 	"\x0eneighbor_count\x18\x03 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00\x00\x14@R\rneighborCount\x12D\n" +
-	"\x12neighbors_of_first\x18\x04 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00@\x8f@R\x10neighborsOfFirst\"E\n" +
+	"\x12neighbors_of_first\x18\x04 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00@\x8f@R\x10neighborsOfFirst\x12(\n" +
+	"\x10with_token_codes\x18\x05 \x01(\bR\x0ewithTokenCodes\"E\n" +
 	"\x0eCandidateLinks\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x1d\n" +
 	"\n" +
-	"memory_ids\x18\x02 \x03(\tR\tmemoryIds\"\xad\x06\n" +
+	"memory_ids\x18\x02 \x03(\tR\tmemoryIds\"\xf0\x06\n" +
 	"\x17FetchCandidatesResponse\x12\x1f\n" +
 	"\vasked_count\x18\x01 \x01(\x05R\n" +
 	"askedCount\x12\x10\n" +
@@ -923,7 +944,9 @@ const file_satchel_api_store_v1_search_service_proto_rawDesc = "" +
 	"\avectors\x18\x14 \x01(\fR\avectors\x12\x1c\n" +
 	"\tdimension\x18\x15 \x01(\x05R\tdimension\x12:\n" +
 	"\x05links\x18\x16 \x03(\v2$.satchel.api.store.v1.CandidateLinksR\x05links\x12#\n" +
-	"\rremaining_ids\x18\x17 \x03(\tR\fremainingIds2\xfe\x02\n" +
+	"\rremaining_ids\x18\x17 \x03(\tR\fremainingIds\x12A\n" +
+	"\vtoken_codes\x18\x18 \x01(\v2 .satchel.api.types.v1.TokenCodesR\n" +
+	"tokenCodes2\xfe\x02\n" +
 	"\rSearchService\x12j\n" +
 	"\n" +
 	"SearchText\x12'.satchel.api.store.v1.SearchTextRequest\x1a(.satchel.api.store.v1.SearchTextResponse\"\tҌ\x19\x02\x10\x02\x90\x02\x01\x12\x85\x01\n" +
@@ -958,6 +981,7 @@ var file_satchel_api_store_v1_search_service_proto_goTypes = []any{
 	(*v1.MemoryFilter)(nil),             // 10: satchel.api.types.v1.MemoryFilter
 	(*v1.ModelIdentity)(nil),            // 11: satchel.api.types.v1.ModelIdentity
 	(v1.MemoryType)(0),                  // 12: satchel.api.types.v1.MemoryType
+	(*v1.TokenCodes)(nil),               // 13: satchel.api.types.v1.TokenCodes
 }
 var file_satchel_api_store_v1_search_service_proto_depIdxs = []int32{
 	10, // 0: satchel.api.store.v1.SearchTextRequest.filter:type_name -> satchel.api.types.v1.MemoryFilter
@@ -969,17 +993,18 @@ var file_satchel_api_store_v1_search_service_proto_depIdxs = []int32{
 	10, // 6: satchel.api.store.v1.FetchCandidatesRequest.filter:type_name -> satchel.api.types.v1.MemoryFilter
 	12, // 7: satchel.api.store.v1.FetchCandidatesResponse.types:type_name -> satchel.api.types.v1.MemoryType
 	8,  // 8: satchel.api.store.v1.FetchCandidatesResponse.links:type_name -> satchel.api.store.v1.CandidateLinks
-	0,  // 9: satchel.api.store.v1.SearchService.SearchText:input_type -> satchel.api.store.v1.SearchTextRequest
-	4,  // 10: satchel.api.store.v1.SearchService.SearchStoredVectors:input_type -> satchel.api.store.v1.SearchStoredVectorsRequest
-	7,  // 11: satchel.api.store.v1.SearchService.FetchCandidates:input_type -> satchel.api.store.v1.FetchCandidatesRequest
-	3,  // 12: satchel.api.store.v1.SearchService.SearchText:output_type -> satchel.api.store.v1.SearchTextResponse
-	6,  // 13: satchel.api.store.v1.SearchService.SearchStoredVectors:output_type -> satchel.api.store.v1.SearchStoredVectorsResponse
-	9,  // 14: satchel.api.store.v1.SearchService.FetchCandidates:output_type -> satchel.api.store.v1.FetchCandidatesResponse
-	12, // [12:15] is the sub-list for method output_type
-	9,  // [9:12] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	13, // 9: satchel.api.store.v1.FetchCandidatesResponse.token_codes:type_name -> satchel.api.types.v1.TokenCodes
+	0,  // 10: satchel.api.store.v1.SearchService.SearchText:input_type -> satchel.api.store.v1.SearchTextRequest
+	4,  // 11: satchel.api.store.v1.SearchService.SearchStoredVectors:input_type -> satchel.api.store.v1.SearchStoredVectorsRequest
+	7,  // 12: satchel.api.store.v1.SearchService.FetchCandidates:input_type -> satchel.api.store.v1.FetchCandidatesRequest
+	3,  // 13: satchel.api.store.v1.SearchService.SearchText:output_type -> satchel.api.store.v1.SearchTextResponse
+	6,  // 14: satchel.api.store.v1.SearchService.SearchStoredVectors:output_type -> satchel.api.store.v1.SearchStoredVectorsResponse
+	9,  // 15: satchel.api.store.v1.SearchService.FetchCandidates:output_type -> satchel.api.store.v1.FetchCandidatesResponse
+	13, // [13:16] is the sub-list for method output_type
+	10, // [10:13] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_satchel_api_store_v1_search_service_proto_init() }

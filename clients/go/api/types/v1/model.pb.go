@@ -111,6 +111,80 @@ func (x *ModelIdentity) GetMaxTokens() int32 {
 	return 0
 }
 
+// Token codes: for words of a text, the signs of the model's states of them, one bit a number.
+//
+// A code is the signs of a token's last hidden state, before pooling: bit i is 1 where the i-th number is
+// greater than 0. Bits are packed in order, the first in the highest bit of the first byte; what is left
+// of the last byte is 0. The share of bits in which two codes agree grows with the cosine of the states.
+//
+// Content tokens have a code: those with a letter or a digit that are no function word of English or French,
+// and that belong to the text and neither to what the model puts around it nor to a prefix. A text that has
+// none has codes of all its tokens. Of one text, at most the first 512 such tokens have a code.
+type TokenCodes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The codes, `bytes_per_token` each, in the order of the passages and of the
+	// tokens inside a passage.
+	Codes []byte `protobuf:"bytes,1,opt,name=codes,proto3" json:"codes,omitempty"`
+	// How many codes each passage has, in the order of the rows of vectors that the
+	// message beside this one carries. 0 where there are none.
+	Counts []int32 `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	// Bytes of one code: `dimension` / 8, rounded up. 0 where there are no codes.
+	BytesPerToken int32 `protobuf:"varint,3,opt,name=bytes_per_token,json=bytesPerToken,proto3" json:"bytes_per_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenCodes) Reset() {
+	*x = TokenCodes{}
+	mi := &file_satchel_api_types_v1_model_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenCodes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenCodes) ProtoMessage() {}
+
+func (x *TokenCodes) ProtoReflect() protoreflect.Message {
+	mi := &file_satchel_api_types_v1_model_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenCodes.ProtoReflect.Descriptor instead.
+func (*TokenCodes) Descriptor() ([]byte, []int) {
+	return file_satchel_api_types_v1_model_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TokenCodes) GetCodes() []byte {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+func (x *TokenCodes) GetCounts() []int32 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *TokenCodes) GetBytesPerToken() int32 {
+	if x != nil {
+		return x.BytesPerToken
+	}
+	return 0
+}
+
 var File_satchel_api_types_v1_model_proto protoreflect.FileDescriptor
 
 const file_satchel_api_types_v1_model_proto_rawDesc = "" +
@@ -122,7 +196,12 @@ const file_satchel_api_types_v1_model_proto_rawDesc = "" +
 	"\x06sha256\x18\x03 \x01(\tBWʌ\x19S\"\f[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digitsR\x06sha256\x124\n" +
 	"\tdimension\x18\x04 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00\x00\xc0@R\tdimension\x125\n" +
 	"\n" +
-	"max_tokens\x18\x05 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x80\x84.AR\tmaxTokensBM\n" +
+	"max_tokens\x18\x05 \x01(\x05B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x80\x84.AR\tmaxTokens\"b\n" +
+	"\n" +
+	"TokenCodes\x12\x14\n" +
+	"\x05codes\x18\x01 \x01(\fR\x05codes\x12\x16\n" +
+	"\x06counts\x18\x02 \x03(\x05R\x06counts\x12&\n" +
+	"\x0fbytes_per_token\x18\x03 \x01(\x05R\rbytesPerTokenBM\n" +
 	"\x18dev.satchel.api.types.v1B\n" +
 	"ModelProtoP\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3"
 
@@ -138,9 +217,10 @@ func file_satchel_api_types_v1_model_proto_rawDescGZIP() []byte {
 	return file_satchel_api_types_v1_model_proto_rawDescData
 }
 
-var file_satchel_api_types_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_satchel_api_types_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_satchel_api_types_v1_model_proto_goTypes = []any{
 	(*ModelIdentity)(nil), // 0: satchel.api.types.v1.ModelIdentity
+	(*TokenCodes)(nil),    // 1: satchel.api.types.v1.TokenCodes
 }
 var file_satchel_api_types_v1_model_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -161,7 +241,7 @@ func file_satchel_api_types_v1_model_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_satchel_api_types_v1_model_proto_rawDesc), len(file_satchel_api_types_v1_model_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

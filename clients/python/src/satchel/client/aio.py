@@ -156,7 +156,10 @@ class AsyncSatchel:
         progress: Progress | None = None,
         timeout: float | None = None,
     ) -> ImportReport:
-        """Store records over one stream: texts, fields of new memories, or memories that an export gave."""
+        """Store records over one stream: texts, fields of new memories, or memories that an export gave.
+
+        As `Satchel.import_`: a record that is refused, or of which no request can be made, fails alone.
+        """
         refuse_text(records, "records")
         account = Account(self._requests, progress)
         terms = self._connection.stream_terms(timeout)

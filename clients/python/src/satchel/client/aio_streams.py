@@ -27,7 +27,7 @@ class AsyncWatch(Place):
     cancelled, and with ``stop_at_head`` at the head.
     """
 
-    def __init__(self, call: Any, explain: Explain, after_revision: int) -> None:  # noqa: ANN401
+    def __init__(self, call: Any, explain: Explain, after_revision: int) -> None:  # noqa: ANN401  # gRPC does not type it
         super().__init__(after_revision)
         self._call = call
         self._explain = explain
@@ -133,18 +133,18 @@ class _Ending:
     have trailing metadata, and that one has none.
     """
 
-    def __init__(self, call: Any) -> None:  # noqa: ANN401
+    def __init__(self, call: Any) -> None:  # noqa: ANN401  # gRPC does not type it
         self.error: grpc.aio.AioRpcError | None = None
         call.add_done_callback(self._note)
 
-    def _note(self, call: Any) -> None:  # noqa: ANN401
+    def _note(self, call: Any) -> None:  # noqa: ANN401  # gRPC does not type it
         code, trailing = _result_of(call.code()), _result_of(call.trailing_metadata())
         if code is not grpc.StatusCode.OK and (code is not grpc.StatusCode.INTERNAL or trailing):
             initial, details = _result_of(call.initial_metadata()), _result_of(call.details())
             self.error = grpc.aio.AioRpcError(code, initial, trailing, details)
 
 
-def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401
+def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401  # gRPC does not type it
     """Return the result of a coroutine that has nothing to wait for: that of a call which is done."""
     try:
         coroutine.send(None)
@@ -168,7 +168,9 @@ class _Source:
         """Yield the requests. An error of the records ends them: raised in here it would be lost."""
         try:
             async for record in _iterate(self._records):
-                yield self._account.request(record)
+                request = self._account.request(record)
+                if request is not None:
+                    yield request
                 await self._room()
                 if self._stopped:
                     return

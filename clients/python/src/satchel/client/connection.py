@@ -105,7 +105,7 @@ class Connection:
         """Return what tells the meaning of a failed call of an RPC."""
         return lambda error: explain(error, self.target(rpc.part))
 
-    def _open(self, target: str) -> Any:  # noqa: ANN401
+    def _open(self, target: str) -> Any:  # noqa: ANN401  # gRPC does not type it
         options = list(channel_options())
         if self._credentials is None:
             return self._open_plain(target, options=options)
@@ -124,7 +124,7 @@ def _trace_context() -> tuple[tuple[str, str], ...]:
     """
     if "opentelemetry.trace" not in sys.modules:
         return ()
-    from opentelemetry.trace import get_current_span  # noqa: PLC0415
+    from opentelemetry.trace import get_current_span  # noqa: PLC0415  # see above
 
     span = get_current_span().get_span_context()
     if not span.is_valid:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
 from satchel.api.types.v1.memory_pb2 import Memory
-from satchel.client.errors import Internal, SatchelError, from_status
+from satchel.client.errors import Internal, InvalidArgument, SatchelError, from_status
 from satchel.client.requests import NewMemoryLike, Requests
 
 # What may be imported: a new memory, or one that an export gave.
@@ -21,7 +21,7 @@ _MAX_FAILURES = 1000
 class Imported:
     """What became of one record: ``stored``, or the ``error`` with which it was refused.
 
-    ``sequence`` is the number of the record, from 1.
+    ``sequence`` is the number of the record among those that were given, from 1.
     """
 
     sequence: int
@@ -62,6 +62,7 @@ class Account:
         self.report = ImportReport()
         self._requests = requests
         self._progress = progress
+        self._taken = 0
         self._sent = 0
         self._answered = 0
         self._all_sent = False
@@ -71,14 +72,19 @@ class Account:
         """Whether the next record must wait for an answer."""
         return self._sent - self._answered >= WINDOW
 
-    def request(self, record: Record) -> pb.ImportMemoriesRequest:
-        """Return the request of the next record.
+    def request(self, record: Record) -> pb.ImportMemoriesRequest | None:
+        """Return the request of the next record; `None` for one of which none can be made.
 
-        Raises:
-            ValueError: the record has a field or a word that the contract does not know.
-            TypeError: a field of the record has a value of another type.
+        Such a record is refused as the store refuses one, and told of at once: it may be told before records
+        that were taken earlier.
         """
-        made = self._requests.import_(self._sent + 1, record)
+        self._taken += 1
+        try:
+            made = self._requests.import_(self._taken, record)
+        except (ValueError, TypeError) as exc:
+            error = InvalidArgument(f"Record {self._taken} is no memory: {exc}")
+            self._tell(Imported(self._taken, error=error))
+            return None
         self._sent += 1
         return made
 
@@ -95,6 +101,9 @@ class Account:
             stored=None if refused else answer.stored,
             error=from_status(answer.error) if refused else None,
         )
+        self._tell(one)
+
+    def _tell(self, one: Imported) -> None:
         self.report.add(one)
         if self._progress is not None:
             self._progress(one)

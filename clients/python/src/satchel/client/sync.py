@@ -184,9 +184,11 @@ class Satchel:
     ) -> ImportReport:
         """Store records over one stream: texts, fields of new memories, or memories that an export gave.
 
-        ``progress`` is called for every record, in order, once it is on disk or refused; a refused record
-        fails alone. Records are taken from the iterable as they are needed, in this thread. When an import
-        breaks off, repeat it: what is stored already is counted as a duplicate.
+        ``progress`` is called for every record, once it is on disk or refused: in order, but for records of
+        which no request can be made, which are told of as they are taken. A refused record fails alone, and
+        its number is its place among the records, from 1. Records are taken from the iterable as they are
+        needed, in this thread. When an import breaks off, repeat it: what is stored already is counted as a
+        duplicate.
         """
         refuse_text(records, "records")
         account = Account(self._requests, progress)

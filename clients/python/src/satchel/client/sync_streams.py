@@ -26,7 +26,7 @@ class Watch(Place):
     cancelled, from whatever thread, and with ``stop_at_head`` at the head.
     """
 
-    def __init__(self, call: Any, explain: Explain, after_revision: int) -> None:  # noqa: ANN401
+    def __init__(self, call: Any, explain: Explain, after_revision: int) -> None:  # noqa: ANN401  # gRPC does not type it
         super().__init__(after_revision)
         self._call = call
         self._explain = explain
@@ -103,7 +103,9 @@ def run_import(start: Start, explain: Explain, records: Iterable[Record], accoun
     answers = _Answers(call)
     try:
         for record in records:
-            outbox.put(account.request(record))
+            request = account.request(record)
+            if request is not None:
+                outbox.put(request)
             while account.is_full or answers.are_waiting():
                 answers.take_one(account)
         account.end()
@@ -122,7 +124,7 @@ def run_import(start: Start, explain: Explain, records: Iterable[Record], accoun
 class _Answers:
     """The answers of an import, brought to the caller's thread by one of their own."""
 
-    def __init__(self, call: Any) -> None:  # noqa: ANN401
+    def __init__(self, call: Any) -> None:  # noqa: ANN401  # gRPC does not type it
         self._call = call
         self._inbox: queue.SimpleQueue[memory_service_pb2.ImportMemoriesResponse | grpc.RpcError | None]
         self._inbox = queue.SimpleQueue()

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import grpc
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
+from satchel.api.store.v1 import maintenance_service_pb2 as maintenance_pb
 from satchel.cli.actions.checks import Check, fail, ok, warn
-from satchel.cli.actions.status import settled_status
+from satchel.cli.actions.reembedding import format_reembedding
+from satchel.cli.actions.status import known_reembedding, settled_status
 from satchel.cli.connect import named_error, open_clients
 from satchel.cli.failures import describe_os_error
 from satchel.cli.place import Place
@@ -14,6 +16,11 @@ from satchel.gateway.transcoder.words import word_of
 from satchel.runtime.errors import ServiceError
 
 _MUCH_LAG = 1000
+_OTHER_MODEL = {
+    maintenance_pb.REEMBEDDING_STATE_NEEDED: "Run 'satchel reembed', or set the model as it was before.",
+    maintenance_pb.REEMBEDDING_STATE_RUNNING: "Wait: 'satchel reembed --status' says how far it is.",
+    maintenance_pb.REEMBEDDING_STATE_WAITING: "Start the embedder: the work goes on by itself.",
+}
 
 
 async def check_services(place: Place) -> Sequence[Check]:
@@ -22,6 +29,7 @@ async def check_services(place: Place) -> Sequence[Check]:
         async with open_clients(place) as clients:
             request = pb.GetStatusRequest(project=place.project)
             status = await settled_status(clients, request)
+            reembedding = await known_reembedding(clients)
     except (ServiceError, grpc.aio.AioRpcError, OSError) as error:
         if isinstance(error, OSError):
             message = describe_os_error(error)
@@ -29,7 +37,8 @@ async def check_services(place: Place) -> Sequence[Check]:
             message = named_error(error, place).message
         remedy = "Run 'satchel up' and read its log; set SATCHEL_LOG_LEVEL=DEBUG for more of it."
         return [fail("services", message, remedy)]
-    return [*(_check_part(part) for part in status.parts), _check_index(status), _check_pending(status)]
+    vectors = _check_models(reembedding) or _check_pending(status)
+    return [*(_check_part(part) for part in status.parts), _check_index(status), vectors]
 
 
 def _check_part(part: pb.PartStatus) -> Check:
@@ -46,6 +55,13 @@ def _check_index(status: pb.GetStatusResponse) -> Check:
         remedy = "Wait: the index catches up by itself, and the store answers meanwhile."
         return warn("index lag", detail, remedy)
     return ok("index lag", detail)
+
+
+def _check_models(reembedding: maintenance_pb.Reembedding | None) -> Check | None:
+    """Check that the vectors are of the embedder's model; nothing where there is nothing to say of it."""
+    if reembedding is None or reembedding.state not in _OTHER_MODEL:
+        return None
+    return warn("vectors", format_reembedding(reembedding), _OTHER_MODEL[reembedding.state])
 
 
 def _check_pending(status: pb.GetStatusResponse) -> Check:

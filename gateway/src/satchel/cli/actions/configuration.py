@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from satchel.cli.configuration.loading import Configuration, read_configuration
 from satchel.cli.configuration.locating import FILE_VARIABLES
@@ -14,12 +16,17 @@ from satchel.cli.configuration.mira import VARIABLES
 from satchel.cli.configuration.sections import SECTIONS, NativeKey, Section, native_keys
 from satchel.cli.output import tell, write_json, write_line
 from satchel.cli.place import Given, Place
+from satchel.gateway.settings import WebhookEndpoint
 from satchel.runtime.settings import Problem, Secret, SettingsError, Values, load
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _HIDDEN = "***"
 _PREFIXES = ("SATCHEL_", "MIRA_")
-# Name and password before the host of a URL.
+# Name and password before the host of a URL, and what it asks for after its path.
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_QUERY = re.compile(r"(\w://[^\s?#]*)[?#]\S*")
 # Variables that are no settings: they name the file, an option of one command, or help to find a fault.
 _OTHER_VARIABLES = frozenset({*FILE_VARIABLES, *VARIABLES, "SATCHEL_HTTP", "SATCHEL_DEBUG"})
 
@@ -148,8 +155,22 @@ def _shown(value: object) -> object:
             found = value
         case Path():
             found = str(value.expanduser())
-        case _ if dataclasses.is_dataclass(value):
-            found = {field.name: _shown(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        case WebhookEndpoint():
+            found = {**_members(value), "url": _place_of(value.url)}
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            found = _members(value)
         case _:
-            found = _CREDENTIALS.sub(f"//{_HIDDEN}@", str(value))
+            found = _QUERY.sub(rf"\1?{_HIDDEN}", _CREDENTIALS.sub(f"//{_HIDDEN}@", str(value)))
     return found
+
+
+def _members(value: "DataclassInstance") -> dict[str, object]:
+    return {field.name: _shown(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def _place_of(url: str) -> str:
+    """Return scheme, host and port of a URL: path and query of a webhook often are its only secret."""
+    parts = urlsplit(url)
+    credentials = f"{_HIDDEN}@" if "@" in parts.netloc else ""
+    rest = f"/{_HIDDEN}" if parts.path.strip("/") or parts.query or parts.fragment else parts.path
+    return f"{parts.scheme}://{credentials}{parts.netloc.rpartition('@')[2]}{rest}"

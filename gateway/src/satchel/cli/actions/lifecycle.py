@@ -88,21 +88,23 @@ def unarchive(place: Place, show: Show, memory_ids: Sequence[str], batch: str) -
     tell(f"Brought {_memories(answer.unarchived_count)} back.")
 
 
-def clear(place: Place, show: Show, wing: str, room: str, *, whole: bool, dry_run: bool, yes: bool) -> None:
-    """Count, ask, and delete what was counted.
+def clear(place: Place, show: Show, asked: Mapping[str, object], *, dry_run: bool, yes: bool) -> None:
+    """Count, ask, and delete what was counted; ``asked`` are mode, wing, room and tags.
 
     Raises:
         CommandError: neither a wing nor the whole project is named, or the answer was no.
     """
-    if whole == bool(wing):
+    if (asked["mode"] == "global") == bool(asked["wing"]):
         raise CommandError("Name --wing (and --room), or --global for the whole project.", Exit.USAGE)
-    mode = "global" if whole else "room"
-    fields = {"mode": mode, "wing": wing, "room": room, "project": place.project}
-    counted = _clear(place, show, request(pb.ClearMemoriesRequest, dry_run=True, **fields))
-    where = "/".join(filter(None, (place.project or "default", wing, room)))
+    fields = {**asked, "project": place.project}
+    wanted = request(pb.ClearMemoriesRequest, **fields)
+    wanted.dry_run = True
+    counted = _clear(place, show, wanted)
+    where = "/".join(filter(None, (place.project or "default", wanted.wing, wanted.room)))
+    where += f" with {', '.join(wanted.tags)}" if wanted.tags else ""
     if not dry_run and counted.deleted_count:
         require_agreement(f"Delete {_memories(counted.deleted_count)} of {where} for good?", yes=yes)
-    wanted = request(pb.ClearMemoriesRequest, **fields)
+    wanted.dry_run = False
     wanted.expected_count = counted.deleted_count
     answer = counted if dry_run else _clear(place, show, wanted)
     if show.as_json:

@@ -106,9 +106,9 @@ class Everything:
         """
         # Loading what runs takes a second; an address or a folder that is taken should be told at once.
         listeners = self.free()
-        from satchel.gateway.app import Gateway  # noqa: PLC0415
-        from satchel.gateway.embedded import FREE_LOOPBACK_PORT, EmbeddedSettings, open_embedded  # noqa: PLC0415
-        from satchel.gateway.webhooks.running import delivering  # noqa: PLC0415
+        from satchel.gateway.app import Gateway  # noqa: PLC0415  # slow, as said above
+        from satchel.gateway.embedded import FREE_LOOPBACK_PORT, EmbeddedSettings, open_embedded  # noqa: PLC0415  # slow
+        from satchel.gateway.webhooks.running import delivering  # noqa: PLC0415  # slow
 
         socket = self._socket(folder)
         grpc_address = self._grpc_address or socket or FREE_LOOPBACK_PORT
@@ -169,7 +169,7 @@ async def serve_http(
 ) -> list[tuple[Listener, str]]:
     """Serve each listener until the stack is left; return the listeners with their URLs."""
     from satchel.gateway.app import Doors  # noqa: PLC0415  # slow, and loaded by whoever made the gateway
-    from satchel.gateway.main import HttpServer  # noqa: PLC0415
+    from satchel.gateway.main import HttpServer  # noqa: PLC0415  # the same
 
     served = []
     for listener in listeners:

@@ -4,8 +4,12 @@ import asyncio
 import time
 from collections.abc import Mapping
 
+import grpc
+
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.api.index.v1 import index_service_pb2 as index_pb
+from satchel.api.store.v1 import maintenance_service_pb2 as maintenance_pb
+from satchel.cli.actions.reembedding import ask_reembedding, format_reembedding
 from satchel.cli.output import write_json, write_line
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
@@ -25,16 +29,19 @@ def status(place: Place, show: Show) -> None:
     folder = DataFolder(place.data_dir)
     owner = folder.owner() if not place.url and folder.path.is_dir() and folder.is_owned() else None
 
-    async def work(clients: Clients) -> pb.GetStatusResponse:
-        return await settled_status(clients, message)
+    async def work(clients: Clients) -> tuple[pb.GetStatusResponse, maintenance_pb.Reembedding | None]:
+        return await settled_status(clients, message), await known_reembedding(clients)
 
-    answer = run(place, show, "status", work)
+    answer, reembedding = run(place, show, "status", work)
     configuration = place.configuration
     if show.as_json:
         file = str(configuration.file) if configuration.file else None
-        write_json({**encoded(answer), "config_file": file})
+        shown = None if reembedding is None else codec.encode(reembedding)
+        write_json({**encoded(answer), "reembedding": shown, "config_file": file})
     else:
         write_line(format_status(answer, _where(place, folder, owner), place.project))
+        if reembedding is not None and reembedding.state != maintenance_pb.REEMBEDDING_STATE_DONE:
+            write_line(f"{'! vectors':<9} {format_reembedding(reembedding)}")
         write_line(f"{'config':<9} {configuration.described}")
 
 
@@ -42,6 +49,14 @@ def encoded(answer: pb.GetStatusResponse) -> Mapping[str, codec.Json]:
     """Return the status as the REST door shows it."""
     found = codec.encode(answer)
     return found if isinstance(found, dict) else {}
+
+
+async def known_reembedding(clients: Clients) -> maintenance_pb.Reembedding | None:
+    """Return how the vectors stand to the embedder's model; nothing where the store does not say."""
+    try:
+        return await ask_reembedding(clients)
+    except grpc.aio.AioRpcError:
+        return None
 
 
 async def settled_status(clients: Clients, message: pb.GetStatusRequest) -> pb.GetStatusResponse:

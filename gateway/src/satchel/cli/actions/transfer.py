@@ -163,9 +163,9 @@ def _preview_line(record: Record) -> str:
 
 
 def export_memories(
-    place: Place, show: Show, output: Path, fields: Mapping[str, object], *, stall_s: float
+    place: Place, show: Show, output: Path, fields: Mapping[str, object], *, limit: int, stall_s: float
 ) -> None:
-    """Write memories as JSON Lines to a file or to stdout.
+    """Write at most ``limit`` memories (0 for all) as JSON Lines to a file or to stdout.
 
     Raises:
         CommandError: one project and all of them were asked for, the folder of the file does not exist, or
@@ -182,7 +182,7 @@ def export_memories(
     async def work(clients: Clients) -> int:
         with opened_output(output) as file, open_progress("Exporting", None, show) as progress:
             async with stall_limit(stall_s, _EXPORT_STALLED) as moved:
-                return await _write(clients, message, file, progress, moved)
+                return await _write(clients, message, file, progress, moved, limit=limit)
 
     count = run(place, show, "export", work)
     if show.as_json and not to_stdout:
@@ -197,13 +197,19 @@ async def _write(
     file: IO[bytes],
     progress: Progress,
     moved: Callable[[], None],
+    *,
+    limit: int,
 ) -> int:
     count = 0
     async for response in clients.memory.ExportMemories(message):
-        progress.set_total(response.total_count)
-        for memory in response.memories:
+        most = min(limit or response.total_count, response.total_count)
+        progress.set_total(most)
+        wanted = response.memories[: most - count]
+        for memory in wanted:
             file.write(codec.dumps(codec.encode(memory)).encode() + b"\n")
-        count += len(response.memories)
-        progress.advance(len(response.memories))
+        count += len(wanted)
+        progress.advance(len(wanted))
         moved()  # after the writing: a reader of the pipe may be slow too
+        if count == most:
+            break
     return count

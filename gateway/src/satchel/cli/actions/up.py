@@ -14,7 +14,7 @@ from satchel.cli.settings import PREFIX, CommandSettings
 from satchel.gateway.home import Home
 from satchel.gateway.settings import ProcessSettings
 from satchel.runtime.channels import open_channel
-from satchel.runtime.server import wait_for_signal
+from satchel.runtime.server import note_signals
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
 
@@ -67,12 +67,13 @@ async def _run(place: Place, everything: Everything, role: str) -> None:
     home = home_of(place, everything, role=role)
     async with home:
         owner = (await home.own()).owner
+        asked = note_signals()
         tell(f"Satchel {version('satchel')} is ready. Data folder: {home.folder.path}")
         for line in _lines(everything.served, owner.grpc):
             tell(f"  {line}")
         if place.configuration.file or place.configuration.passed_over:
             tell(f"  Configuration: {place.configuration.described}")
-        await wait_until_stopped(home)
+        await wait_until_stopped(home, asked)
         tell("Satchel is stopping.")
 
 
@@ -89,19 +90,19 @@ def _lines(served: Sequence[tuple[Listener, str]], grpc: str) -> list[str]:
     return [*lines, f"gRPC     {grpc}"]
 
 
-async def wait_until_stopped(home: Home) -> None:
-    """Return when the process is asked to end.
+async def wait_until_stopped(home: Home, asked: asyncio.Event) -> None:
+    """Return when the process is asked to end, as `note_signals` tells.
 
     Raises:
         ServicesEnded: a service failed first.
     """
-    asked = asyncio.create_task(wait_for_signal())
+    stopping = asyncio.create_task(asked.wait())
     ended = asyncio.create_task(home.ended())
     try:
-        await asyncio.wait((asked, ended), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((stopping, ended), return_when=asyncio.FIRST_COMPLETED)
         failure = ended.result() if ended.done() else None
     finally:
-        asked.cancel()
+        stopping.cancel()
         ended.cancel()
     if failure is not None:
         raise failure

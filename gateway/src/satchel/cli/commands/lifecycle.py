@@ -93,6 +93,7 @@ def clear(
     *,
     wing: options.Wing = "",
     room: options.Room = "",
+    tag: options.Tags = None,
     whole: Annotated[bool, typer.Option("--global", help="The whole project.")] = False,
     dry_run: _DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", "--force", help="Do not ask.")] = False,
@@ -102,9 +103,8 @@ def clear(
     """Delete all memories of a room, a wing or the project for good, after counting and asking."""
     from satchel.cli.actions import lifecycle  # noqa: PLC0415  # quick --help
 
-    lifecycle.clear(
-        place_of(context), Show(as_json, trace), wing, room, whole=whole, dry_run=dry_run, yes=yes
-    )
+    where = {"mode": "global" if whole else "room", "wing": wing, "room": room, "tags": tag}
+    lifecycle.clear(place_of(context), Show(as_json, trace), where, dry_run=dry_run, yes=yes)
 
 
 def versions(

@@ -17,8 +17,9 @@ def register(app: typer.Typer) -> None:
 
 def store(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="The text, or '-' to read it from stdin.")],
+    text: Annotated[str, typer.Argument(help="The text, or '-' to read it from stdin.")] = "",
     *,
+    content: Annotated[str, typer.Option(help="The text, instead of the argument.")] = "",
     wing: options.Wing = "general",
     room: options.Room = "",
     memory_type: options.Type = "",
@@ -40,7 +41,7 @@ def store(
     memories.store(
         place_of(context),
         Show(as_json, trace),
-        text,
+        options.one_of(text, content, "--content"),
         {
             "wing": wing,
             "room": room,

@@ -1,4 +1,4 @@
-"""Commands that find memories: recall, search."""
+"""Commands that find memories: recall, query, search."""
 
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from satchel.cli.place import Show, place_of
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(recall)
+    app.command()(query)
     app.command()(search)
 
 
@@ -69,6 +70,25 @@ def recall(
     )
     if fail_empty and not found:
         raise typer.Exit(Exit.EMPTY)
+
+
+def query(
+    context: typer.Context,
+    *,
+    question: Annotated[
+        str, typer.Option("--query", "-q", help="The question, or '-' to read it from stdin.")
+    ],
+    budget: Annotated[int, typer.Option("--budget", "-b", help="Most tokens of the answer.")] = 2000,
+    wing: options.Wing = "",
+    room: options.Room = "",
+    as_json: options.Json = False,
+    trace: options.Trace = False,
+) -> None:
+    """Do as `recall`, with the options of `mira query`."""
+    from satchel.cli.actions import questions  # noqa: PLC0415  # quick --help
+
+    asked = {"budget": budget, "wing": wing, "room": room}
+    questions.recall(place_of(context), Show(as_json, trace), question, asked)
 
 
 def search(

@@ -19,10 +19,11 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="File or folder, or '-' to read JSON Lines from stdin.")],
+    path: Annotated[str, typer.Argument(help="File or folder, or '-' to read JSON Lines from stdin.")] = "",
     *,
+    file: Annotated[str, typer.Option("--file", "-f", help="The same, instead of the argument.")] = "",
     input_format: Annotated[
-        ImportFormat, typer.Option("--format", "-f", help="Format; found out when it is 'auto'.")
+        ImportFormat, typer.Option("--format", help="Format; found out when it is 'auto'.")
     ] = ImportFormat.AUTO,
     wing: Annotated[
         str, typer.Option("--wing", "-w", help="Wing of every record, whatever the input says.")
@@ -47,7 +48,7 @@ def import_(
     failed = transfer.import_memories(
         place_of(context),
         Show(as_json, trace),
-        path,
+        Path(options.one_of(path, file, "--file")),
         input_format,
         defaults,
         dry_run=dry_run,
@@ -69,6 +70,9 @@ def export(
     state: Annotated[
         list[str] | None, typer.Option(help="State: active, archived. Both when absent. Repeat for more.")
     ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, help="Most memories, the oldest; all when it is 0.")
+    ] = 0,
     stall_timeout: options.StallTimeout = 120.0,
     as_json: options.Json = False,
     trace: options.Trace = False,
@@ -85,5 +89,6 @@ def export(
         Show(as_json, trace),
         output,
         {"wing": wing, "room": room, "states": state, "all_projects": all_projects},
+        limit=limit,
         stall_s=stall_timeout,
     )

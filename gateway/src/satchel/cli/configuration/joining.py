@@ -11,6 +11,7 @@ from satchel.cli.configuration.locating import Candidate
 from satchel.cli.configuration.mira import KEYS, MiraKey
 from satchel.cli.configuration.reading import Item
 from satchel.cli.configuration.sections import SECTIONS, NativeKey, Section, native_keys
+from satchel.cli.configuration.texts import require_texts
 from satchel.gateway.settings import WEBHOOK_PREFIX, WebhookSettings, is_loopback
 from satchel.runtime.setting_types import BadValue, text_of
 from satchel.runtime.settings import Origin, Problem, SettingsError, Values, describe, load
@@ -121,6 +122,7 @@ class _Joining:
     def _converted(self, key: MiraKey | NativeKey, item: Item) -> Mapping[str, str]:
         if not key.is_structured and not isinstance(item.content, str):
             raise BadValue("must be a single value", "a single value")
+        require_texts(key, item)
         text = text_of(item.plain)
         if isinstance(key, MiraKey):
             return key.conversion(text, self._context)

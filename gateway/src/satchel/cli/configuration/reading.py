@@ -4,9 +4,8 @@ Aliases are refused, so that a file is never larger than it looks, and so are ke
 wrong is told by line and never by what stands there: it may be a secret.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,20 +17,47 @@ _MOST_BYTES = 1 << 20
 _MOST_DEPTH = 20
 _STANDARD_TAG = "tag:yaml.org,2002:"
 _NULL_TAG = f"{_STANDARD_TAG}null"
+_READ_AS = {
+    f"{_STANDARD_TAG}bool": "true or false",
+    f"{_STANDARD_TAG}int": "a number",
+    f"{_STANDARD_TAG}float": "a number",
+    f"{_STANDARD_TAG}timestamp": "a date",
+}
 _PLAIN_TAGS = frozenset(
     f"{_STANDARD_TAG}{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")
 )
 
+# What the parser says, by a part of its words, and what a person is to look for.
+_FAULTS = {
+    "mapping values are not allowed here": "a colon stands where none can be; put a value "
+    "that holds one into quotes",
+    "could not find expected ':'": "a key has no colon after it",
+    "cannot start any token": "a value begins with a tab or another character that begins none; indent with "
+    "blanks, and put the value into quotes",
+    "unexpected end of stream": "a quotation mark is not closed",
+    "expected <block end>": "the indentation does not fit that of the lines before",
+    "expected ',' or ']'": "a list in brackets is not closed, or lacks a comma",
+    "expected ',' or '}'": "a section in braces is not closed, or lacks a comma",
+    "unknown escape character": "a backslash in double quotes begins nothing known; use single quotes",
+    "undefined alias": "a value begins with an asterisk; put it into quotes",
+    "duplicate anchor": "an anchor (&) is there twice",
+    "found another document": "a second document begins (---); keep one",
+    "special characters are not allowed": "a control character is not allowed",
+}
 # A text, nothing, a list, or a section.
 Content: TypeAlias = "str | Sequence[Item] | Mapping[str, Item] | None"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What stands at a key, or in a list, and in which line."""
+    """What stands at a key, or in a list, and in which line.
+
+    ``read_as`` says what YAML takes a single value for that is not in quotes; empty for a text.
+    """
 
     line: int
     content: Content
+    read_as: str = ""
 
     @property
     def plain(self) -> object:
@@ -75,13 +101,19 @@ def _compose(path: Path, raw: bytes) -> yaml.Node | None:
         raise _error(path, line, "the file", "is no UTF-8 text", "UTF-8") from None
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
-        # What the parser found may be a part of a secret.
-        problem = re.sub(r"'.*'", "what stands there", exc.problem or "it cannot be parsed")
         line = mark.line + 1 if mark else 1
-        raise _error(path, line, "the file", f"is no YAML: {problem}", "YAML") from None
+        raise _error(path, line, "the file", f"is no YAML: {_fault(exc.problem or '')}", "YAML") from None
+    except yaml.reader.ReaderError as exc:
+        line = raw.decode().count("\n", 0, exc.position) + 1
+        raise _error(path, line, "the file", f"is no YAML: {_fault(exc.reason)}", "YAML") from None
     except (yaml.YAMLError, RecursionError):
         raise _error(path, 1, "the file", "is no YAML: it cannot be parsed", "YAML") from None
     return found
+
+
+def _fault(problem: str) -> str:
+    """Return what is wrong in words of ours: those of the parser name its parts, and may hold a secret."""
+    return next((told for part, told in _FAULTS.items() if part in problem), "it cannot be parsed")
 
 
 class _Reader:
@@ -106,7 +138,8 @@ class _Reader:
         if depth > _MOST_DEPTH or node.tag not in _PLAIN_TAGS:
             raise _error(self._path, line, "the file", "holds more than texts, lists and sections", "plain")
         if isinstance(node, yaml.ScalarNode):
-            return Item(line, None if node.tag == _NULL_TAG else str(node.value))
+            content = None if node.tag == _NULL_TAG else str(node.value)
+            return Item(line, content, _READ_AS.get(node.tag, ""))
         if isinstance(node, yaml.SequenceNode):
             return Item(line, [self.item(one, depth + 1) for one in node.value])
         return Item(line, dict(self._members(node, depth + 1)))
@@ -121,7 +154,7 @@ class _Reader:
                 raise _error(self._path, line, "a key", "stands there a second time: keep one", "once")
             names.add(key.value)
             # The line of the key, which is where a person looks for it.
-            yield str(key.value), Item(line, self.item(value, depth).content)
+            yield str(key.value), replace(self.item(value, depth), line=line)
 
 
 def _error(path: Path, line: int, name: str, fault: str, limit: str) -> SettingsError:

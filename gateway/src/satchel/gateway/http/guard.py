@@ -12,7 +12,6 @@ from satchel.gateway.http.routes import refuse
 from satchel.gateway.settings import ANY_ORIGIN
 from satchel.runtime.metrics.queues import count_rejection, watch_queue
 
-_QUEUE = "gateway.requests"
 _LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -59,12 +58,16 @@ class HostGuard:
 
 
 class Gate:
-    """Counts the requests under way, of all applications that it stands before."""
+    """Counts the requests under way, of all applications that it stands before.
 
-    def __init__(self, limit: int) -> None:
+    ``kind`` names them, in the plural, in errors and metrics.
+    """
+
+    def __init__(self, limit: int, kind: str = "requests") -> None:
         self._limit = limit
+        self._kind = kind
         self._under_way = 0
-        watch_queue(self, _QUEUE, limit=limit, depth=lambda gate: gate.under_way)
+        watch_queue(self, f"gateway.{kind}", limit=limit, depth=lambda gate: gate.under_way)
 
     @property
     def under_way(self) -> int:
@@ -78,8 +81,8 @@ class Gate:
     async def run(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request, or refuse it at once when as many as the limit are under way."""
         if self._under_way >= self._limit:
-            count_rejection(_QUEUE)
-            await refuse(Request(scope), TooManyRequests(self._limit))(scope, receive, send)
+            count_rejection(f"gateway.{self._kind}")
+            await refuse(Request(scope), TooManyRequests(self._limit, self._kind))(scope, receive, send)
             return
         self._under_way += 1
         try:
@@ -98,6 +101,20 @@ class Gated:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         await self._gate.run(self._app, scope, receive, send)
+
+
+class Apart:
+    """An ASGI application whose streams, which a client opens with GET, have a gate of their own."""
+
+    def __init__(self, requests: Gate, streams: Gate, app: ASGIApp) -> None:
+        self._requests = requests
+        self._streams = streams
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        gate = self._streams if scope["method"] == "GET" else self._requests
+        await gate.run(self._app, scope, receive, send)
 
 
 def _host_of(url: str) -> str:

@@ -76,7 +76,7 @@ class _Call:
 
 
 class ToolBox:
-    """The tools over one set of services.
+    """The tools over one set of services; ``inside`` reach them for the process, and not for its callers.
 
     ``interval_s`` are the seconds between two reports of progress.
     """
@@ -87,10 +87,12 @@ class ToolBox:
         clients: Clients,
         rows: Iterable[ToolRow] = ROWS,
         *,
+        inside: Clients | None = None,
         interval_s: float = INTERVAL_S,
     ) -> None:
         self._caller = caller
         self._clients = clients
+        self._inside = inside
         self._rows = {row.name: row for row in rows}
         self._interval_s = interval_s
         self.tools = [*(describe_tool(caller.contract, row) for row in self._rows.values()), _HEALTH]
@@ -100,7 +102,7 @@ class ToolBox:
         if self._rows.keys().isdisjoint(SOUL_TOOLS):
             return self.tools
         with open_exchange("tools/list", carrier, {"mcp.method.name": "tools/list"}) as exchange:
-            are_kept = await are_identities_kept(self._caller)
+            are_kept = await are_identities_kept(self._caller, self._inside)
             exchange.finish()
         return [tool for tool in self.tools if are_kept or tool.name not in SOUL_TOOLS]
 
@@ -220,7 +222,7 @@ class ToolBox:
     async def _health(self, arguments: Mapping[str, Json]) -> CallToolResult:
         if arguments:
             raise InvalidRequest([unknown_field(next(iter(arguments))[:100], ())])
-        health = (await check_health(self._clients)).as_json()
+        health = (await check_health(self._clients, self._inside)).as_json()
         return _success(dumps(health), health)
 
 

@@ -74,11 +74,15 @@ def build_server(
     settings: McpSettings | None = None,
     rows: Iterable[ToolRow] = ROWS,
     *,
+    inside: Clients | None = None,
     interval_s: float = INTERVAL_S,
 ) -> Server[dict[str, Any]]:
-    """Return the server, for any transport of the SDK; ``interval_s`` is between two reports of progress."""
+    """Return the server, for any transport of the SDK; ``interval_s`` is between two reports of progress.
+
+    ``inside`` reach the services as the process itself, for what callers are told of its state.
+    """
     settings = settings or McpSettings()
-    desk = _Desk(caller, ToolBox(caller, clients, rows, interval_s=interval_s))
+    desk = _Desk(caller, ToolBox(caller, clients, rows, inside=inside, interval_s=interval_s))
     server = Server(
         settings.name,
         version=settings.version or version("satchel"),

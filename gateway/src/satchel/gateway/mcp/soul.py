@@ -5,6 +5,8 @@ from typing import Final, cast
 
 from satchel.api.store.v1 import identity_service_pb2 as pb
 from satchel.gateway.caller import Caller
+from satchel.gateway.clients import Clients
+from satchel.gateway.exchanges import on_own_behalf
 from satchel.gateway.mcp.rows import Answer, ToolRow
 from satchel.gateway.transcoder.encoding import format_time
 from satchel.gateway.transcoder.words import word_of
@@ -12,7 +14,7 @@ from satchel.runtime.errors import Code, ServiceError
 
 _IDENTITY = "satchel.api.store.v1.IdentityService"
 _PROBE = f"{_IDENTITY}/ListIdentities"
-_NOT_FOR_THEM = (Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED)
+_NOT_FOR_THEM = (Code.UNIMPLEMENTED, Code.UNAUTHENTICATED)
 _SHOWN_CHANGES = 10
 
 
@@ -183,10 +185,17 @@ SOUL_ROWS: Final[tuple[ToolRow, ...]] = (
 SOUL_TOOLS: Final = frozenset(row.name for row in SOUL_ROWS)
 
 
-async def are_identities_kept(caller: Caller) -> bool:
-    """Tell whether the tools of identities are for who asks; a store that is silent now may keep them."""
+async def are_identities_kept(caller: Caller, inside: Clients | None = None) -> bool:
+    """Tell whether the tools of identities are for who asks; a store that is silent now may keep them.
+
+    Any key may read, so one that is refused names none of its several projects. Its calls can do that, and
+    whether the store keeps identities at all the process asks over ``inside``, if it can.
+    """
+    request = pb.ListIdentitiesRequest(page_size=1)
     try:
-        answer = await caller.call(caller.contract.rpcs[_PROBE], pb.ListIdentitiesRequest(page_size=1))
+        answer = await caller.call(caller.contract.rpcs[_PROBE], request)
     except ServiceError as error:
+        if inside is not None and error.code is Code.PERMISSION_DENIED:
+            return await on_own_behalf(are_identities_kept(caller.over(inside)))
         return error.code not in _NOT_FOR_THEM
     return cast("pb.ListIdentitiesResponse", answer).enabled

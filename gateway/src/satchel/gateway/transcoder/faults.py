@@ -40,6 +40,12 @@ def unknown_field(path: str, known: Iterable[str]) -> Violation:
     )
 
 
+def in_the_body(path: str) -> Violation:
+    """Say that a field came in the query where this request has it in its body."""
+    limit = "a member of the JSON object in the body"
+    return _violation(path, "UNKNOWN", "is not taken from the query here", limit, f"send it as {limit}")
+
+
 def unknown_word(path: str, known: Iterable[str]) -> Violation:
     """Say that an enum has no such value."""
     names = ", ".join(known)

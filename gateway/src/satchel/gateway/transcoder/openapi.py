@@ -16,6 +16,8 @@ OpenApi: TypeAlias = dict[str, Json]
 
 _PREFIX = "#/components/schemas/"
 _JSON = "application/json"
+# Fields by which an address names what it is about.
+_NAMES = ("id", "agent_id")
 _PROBLEM: Schema = {"$ref": f"{_PREFIX}Problem"}
 
 _TEXT: Schema = {"type": "string"}
@@ -151,14 +153,31 @@ def _request_body(route: Route, book: SchemaBook) -> Schema:
 
 
 def _links(route: Route, table: RouteTable) -> dict[str, Json]:
-    """Return what can be done with the id that an answer holds: the routes one segment below."""
-    if route.rpc.http_success != HTTPStatus.CREATED or "id" not in route.rpc.output.fields_by_name:
+    """Return what can be done with what was made: the routes whose path carries its name alone."""
+    if route.rpc.http_success != HTTPStatus.CREATED:
         return {}
-    return {
-        other.rpc.name: {"operationId": other.rpc.name, "parameters": {"id": "$response.body#/id"}}
-        for other in table
-        if other.rule.template == f"{route.rule.template}/{{id}}"
+    places = {
+        f"{route.rule.template.partition('/{')[0]}/{{{name}}}": (name, place)
+        for name, place in _names_in(route.rpc.output)
     }
+    return {
+        other.rpc.name: {"operationId": other.rpc.name, "parameters": {name: f"$response.body#/{place}"}}
+        for other in table
+        for begin, (name, place) in places.items()
+        if other is not route
+        and other.path_fields == (name,)
+        and f"{other.rule.template}/".startswith(f"{begin}/")
+    }
+
+
+def _names_in(answer: Descriptor) -> Iterator[tuple[str, str]]:
+    """Yield the fields that name what an answer tells of, and where they are in its JSON."""
+    for field in answer.fields:
+        if field.name in _NAMES:
+            yield field.name, field.name
+        elif field.message_type is not None and not field.is_repeated:
+            inner = field.message_type.fields_by_name
+            yield from ((name, f"{field.name}/{name}") for name in _NAMES if name in inner)
 
 
 def _responses(contract: Contract, route: Route, book: SchemaBook, links: dict[str, Json]) -> Schema:

@@ -12,9 +12,10 @@ from satchel.gateway.transcoder import faults
 from satchel.gateway.transcoder.descriptors import Contract, HttpRule, Rpc, message_class
 from satchel.gateway.transcoder.json_text import Json
 from satchel.gateway.transcoder.requests import decode_request
-from satchel.runtime.errors import InvalidRequest
+from satchel.runtime.errors import InvalidRequest, Violation
 
-_BOOLEANS = {"true": True, "false": False}
+# Clients of MIRA send 1 too.
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Route:
         for name, text in query:
             field = known.get(name)
             if field is None:
-                raise InvalidRequest([faults.unknown_field(faults.shown_name(name), known)])
+                raise InvalidRequest([self._not_of_the_query(name, known)])
             if field.is_repeated:
                 cast("list[Json]", members.setdefault(name, [])).append(_typed(field, text))
             elif name in members:
@@ -74,6 +75,11 @@ class Route:
             else:
                 members[name] = _typed(field, text)
         return members
+
+    def _not_of_the_query(self, name: str, known: Iterable[str]) -> Violation:
+        if self.rule.body == "*" and name in self.rpc.input.fields_by_name and name not in self.path_fields:
+            return faults.in_the_body(name)
+        return faults.unknown_field(faults.shown_name(name), known)
 
 
 @dataclass(frozen=True, slots=True)

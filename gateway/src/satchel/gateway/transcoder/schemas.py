@@ -233,6 +233,8 @@ def parameter(book: SchemaBook, field: FieldDescriptor) -> Schema:
     if isinstance(schema.get("enum"), list):
         schema["enum"] = [word for word in cast("list[Json]", schema["enum"]) if word is not None]
     schema.pop("description", None)
+    if schema.get("type") == "boolean":
+        return {"anyOf": [schema, {"type": "integer", "enum": [0, 1]}]}
     return schema
 
 

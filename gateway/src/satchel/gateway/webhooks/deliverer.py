@@ -26,6 +26,7 @@ Pause = Callable[[float], Awaitable[None]]
 
 _WAIT_S = 5.0  # short, so that a store that stops is not held up
 _CALL_S = 10.0
+_FIRST_CALL_S = 3.0  # the start waits for this one
 _LEASE_MARGIN_S = 30.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
@@ -51,10 +52,19 @@ class Deliverer:
         self._settings = settings
         self._pause = pause
         self._is_on = True
+        self._is_registered = False
+
+    async def register(self) -> None:
+        """Try once to register what the configuration names; where the store is silent `run` does it."""
+        try:
+            await self._configure(_FIRST_CALL_S)
+        except grpc.aio.AioRpcError as failed:
+            log.info("webhooks.registered_later", extra={"reason": from_rpc_error(failed).reason})
 
     async def run(self) -> None:
         """Register what the configuration names, then deliver for ever; end where webhooks are off."""
-        await self._until_done(self._configure)
+        if not self._is_registered:
+            await self._until_done(self._configure)
         if not self._is_on:
             return
         async with asyncio.TaskGroup() as group:
@@ -80,7 +90,7 @@ class Deliverer:
             await self._pause(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def _configure(self) -> None:
+    async def _configure(self, timeout_s: float = _CALL_S) -> None:
         """Register the endpoints; what the store refuses is logged, and the others are served."""
         request = pb.ConfigureWebhooksRequest(
             webhooks=[
@@ -91,7 +101,7 @@ class Deliverer:
             ]
         )
         try:
-            self._is_on = (await self._store.ConfigureWebhooks(request, timeout=_CALL_S)).enabled
+            self._is_on = (await self._store.ConfigureWebhooks(request, timeout=timeout_s)).enabled
         except grpc.aio.AioRpcError as failed:
             error = from_rpc_error(failed)
             if error.code in _MAY_PASS:
@@ -99,6 +109,7 @@ class Deliverer:
             log.error(  # noqa: TRY400  # the sentence says all
                 "webhooks.configuration_refused", extra={"reason": error.reason, "problem": error.message}
             )
+        self._is_registered = True
 
     async def _deliver_next(self) -> None:
         """Deliver what is due next; nothing may be."""

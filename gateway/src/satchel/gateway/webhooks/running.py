@@ -12,9 +12,12 @@ from satchel.runtime.background import running
 
 @asynccontextmanager
 async def delivering(clients: Clients, settings: WebhookSettings) -> AsyncIterator[None]:
-    """Deliver events for the length of the block, with the rights of ``clients``."""
-    async with (
-        open_sender(timeout_s=settings.timeout_seconds, tasks=settings.workers) as sender,
-        running(Deliverer(clients.webhooks, sender, settings).run()),
-    ):
-        yield
+    """Deliver events for the length of the block, with the rights of ``clients``.
+
+    The endpoints of the configuration are registered before the block begins, if the store answers by then.
+    """
+    async with open_sender(timeout_s=settings.timeout_seconds, tasks=settings.workers) as sender:
+        deliverer = Deliverer(clients.webhooks, sender, settings)
+        await deliverer.register()
+        async with running(deliverer.run()):
+            yield

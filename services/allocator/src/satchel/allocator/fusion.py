@@ -62,6 +62,13 @@ def standard_score(cosine: Floats | None, lexical: Floats | None, *, lexical_wei
     return filled + lexical_weight * lexical * (_spread(known, _TYPICAL_SPREAD) / _lexical_spread(lexical))
 
 
+def spread_of(cosine: Floats | None, fused: Floats) -> float:
+    """Return the spread by which boosts are measured: that of the cosines, or of the scores without any."""
+    if cosine is None:
+        return _spread(fused, _TYPICAL_SPREAD)
+    return _spread(cosine[~np.isnan(cosine)], _TYPICAL_SPREAD)
+
+
 def relevance(fused: Floats) -> Floats:
     """Map scores in units of cosine to (0, 1), strictly monotonic."""
     scaled = np.clip(_RELEVANCE_SLOPE * (fused - _RELEVANCE_MIDDLE), -500, 500)

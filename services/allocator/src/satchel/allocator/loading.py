@@ -7,15 +7,18 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from satchel.allocator.evidence import Located
+from satchel.allocator.late_interaction import Codes, Counts, no_codes, unpacked
 from satchel.allocator.model import Candidate, Excerpt, Floats, MemoryType, Outline, Vectors
 from satchel.allocator.vocabulary import TYPES
 from satchel.api.store.v1 import search_service_pb2 as pb
+
+N = TypeVar("N", bound=np.generic)
 
 _FLOAT32 = np.dtype("<f4")
 _NO_LINKS: frozenset[str] = frozenset()
@@ -33,7 +36,7 @@ class FetchedMemories:
         self._sessions, self._orders = self._column("session_ids"), self._column("session_orders")
         self._tokens = self._column("token_counts")
         in_filter = self._column("in_filter")
-        vectors, owners = self._rows()
+        vectors, owners, codes, code_counts = self._rows()
         self._located = Located(
             ids=self._column("ids"),
             sessions=self._sessions,
@@ -42,6 +45,8 @@ class FetchedMemories:
             owners=owners,
             texts=self._texts,
             eligible=None if all(in_filter) else in_filter,
+            codes=codes,
+            code_counts=code_counts,
         )
 
     @property
@@ -103,20 +108,24 @@ class FetchedMemories:
         columns = [getattr(reply, name) for reply in self._replies]
         return [columns[number][row] for number, row in self._places]
 
-    def _rows(self) -> tuple[Vectors, NDArray[np.int64]]:
-        """Return all passages as rows of one array, and the memory of each row."""
+    def _rows(self) -> tuple[Vectors, NDArray[np.int64], Codes, Counts]:
+        """Return all passages as rows of one array, the memory and codes of each, and how many it has."""
         at = {place: index for index, place in enumerate(self._places)}
-        matrices, owners = [], []
-        for number, reply in enumerate(self._replies):
-            if reply.vectors and reply.dimension:
-                counts = list(reply.passage_counts)
-                own = np.repeat([at.get((number, row), -1) for row in range(len(counts))], counts)
-                matrix = np.frombuffer(reply.vectors, dtype=_FLOAT32).reshape(-1, reply.dimension)
-                matrices.append(matrix if own.min(initial=0) >= 0 else matrix[own >= 0])
-                owners.append(own[own >= 0])
-        if not matrices:
-            return np.zeros((0, 0), dtype=np.float32), np.zeros(0, dtype=np.int64)
-        return np.concatenate(matrices) if len(matrices) > 1 else matrices[0], np.concatenate(owners)
+        parts = [
+            _reply_rows(reply, [at.get((number, row), -1) for row in range(len(reply.ids))])
+            for number, reply in enumerate(self._replies)
+            if reply.vectors and reply.dimension
+        ]
+        if not parts:
+            nothing = np.zeros(0, dtype=np.int64)
+            return np.zeros((0, 0), dtype=np.float32), nothing, no_codes(), nothing
+        vectors, owners, codes, counts = zip(*parts, strict=True)
+        return (
+            _joined(vectors),
+            _joined(owners),
+            _joined([one for one in codes if len(one)] or [no_codes()]),
+            _joined(counts),
+        )
 
     def _excerpt(self, index: int, passage: int) -> Excerpt | None:
         """Return where the passage stands in the text; `None` where the text is a single passage."""
@@ -160,6 +169,26 @@ def facts_line(fingerprint: str) -> str:
     stated = [label + value for label, value in parts if value]
     subjects = ", ".join(facts.get("subjects") or facts.get("entities", ()))
     return " | ".join([subjects, *stated] if subjects else stated)
+
+
+def _reply_rows(
+    reply: pb.FetchCandidatesResponse, indices: Sequence[int]
+) -> tuple[Vectors, NDArray[np.int64], Codes, Counts]:
+    """Return the rows of a reply; ``indices`` say which memory each of its memories is, -1 for none."""
+    owners = np.repeat(np.asarray(indices, dtype=np.int64), reply.passage_counts)
+    vectors = np.frombuffer(reply.vectors, dtype=_FLOAT32).reshape(-1, reply.dimension)
+    codes = unpacked(reply.token_codes.codes, reply.token_codes.bytes_per_token)
+    counts = np.array(reply.token_codes.counts or [0] * len(owners), dtype=np.int64)
+    is_kept = owners >= 0
+    if is_kept.all():
+        return vectors, owners, codes, counts
+    own_codes = codes[np.repeat(is_kept, counts)] if len(codes) else codes
+    return vectors[is_kept], owners[is_kept], own_codes, counts[is_kept]
+
+
+def _joined(parts: Sequence[NDArray[N]]) -> NDArray[N]:
+    """Return arrays as one; a single one is not copied."""
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def _places(replies: Sequence[pb.FetchCandidatesResponse]) -> list[tuple[int, int]]:

@@ -129,7 +129,7 @@ class Candidate(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """How a candidate was found. Ranks count from 1; 0 means not found so."""
+    """How a candidate was found. Ranks count from 1; 0 means not found so. Boosts add to the fused score."""
 
     dense_rank: int = 0
     lexical_rank: int = 0
@@ -137,6 +137,12 @@ class Signals(NamedTuple):
     similarity: float | None = None
     lexical_score: float = 0.0
     fused_score: float = 0.0
+    late_boost: float = 0.0
+    neighbor_boost: float = 0.0
+    session_boost: float = 0.0
+    speaker_boost: float = 0.0
+    time_boost: float = 0.0
+    question_boost: float = 0.0
 
 
 class Scored(NamedTuple):

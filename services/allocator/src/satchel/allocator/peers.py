@@ -8,6 +8,7 @@ import grpc
 import numpy as np
 
 from satchel.allocator.errors import StoreUnreachable
+from satchel.allocator.late_interaction import MOST_QUERY_TOKENS, unpacked
 from satchel.allocator.loading import FetchedMemories
 from satchel.allocator.model import Vectors
 from satchel.allocator.ports import (
@@ -65,11 +66,16 @@ class RemoteEmbedder:
 
     async def embed_query(self, texts: Sequence[str]) -> EmbeddedQuery:
         """Embed the variants of one query in one call."""
-        request = embedder_pb.EmbedTextsRequest(texts=texts, role=embedder_pb.TEXT_ROLE_QUERY)
+        request = embedder_pb.EmbedTextsRequest(
+            texts=texts, role=embedder_pb.TEXT_ROLE_QUERY, with_token_codes=True
+        )
         with _translated():
             reply = await self._stub.EmbedTexts(request, timeout=self._timeout_s)
         rows = np.frombuffer(reply.vectors, dtype=_FLOAT32).reshape(reply.count, reply.dimension)
-        return EmbeddedQuery(rows, reply.model.sha256)
+        found = reply.token_codes
+        own = min(found.counts[0], MOST_QUERY_TOKENS) if found.counts else 0
+        codes = unpacked(found.codes, found.bytes_per_token)[:own]
+        return EmbeddedQuery(rows, reply.model.sha256, codes)
 
     async def list_models(self) -> Sequence[ModelIdentity]:
         """Return the loaded models, the default first."""
@@ -150,7 +156,10 @@ class RemoteStore:
         What does not fit in one reply is asked for again, all of it within the time for one call.
         """
         request = search_pb.FetchCandidatesRequest(
-            filter=filter_of(scope), neighbor_count=neighbors, neighbors_of_first=neighbors_of_first
+            filter=filter_of(scope),
+            neighbor_count=neighbors,
+            neighbors_of_first=neighbors_of_first,
+            with_token_codes=True,
         )
         replies: list[search_pb.FetchCandidatesResponse] = []
         remaining, until = list(ids), time.monotonic() + self._timeout_s

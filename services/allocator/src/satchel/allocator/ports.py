@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from satchel.allocator.evidence import Located
+from satchel.allocator.late_interaction import Codes, no_codes
 from satchel.allocator.model import Candidate, Floats, MemoryType, Outline, Vectors
 
 
@@ -26,10 +27,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuery:
-    """Vectors of the texts, shape (texts, dimension), of unit norm, and the model that made them."""
+    """Vectors of the texts, shape (texts, dimension), of unit norm, and the model that made them.
+
+    ``codes`` are those of the first text's tokens, (tokens, words); none where the embedder has none.
+    """
 
     vectors: Vectors
     model_sha256: str
+    codes: Codes = field(default_factory=no_codes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from satchel.allocator.boosts import Boosts, Standing, boosts
 from satchel.allocator.collapse import collapse
 from satchel.allocator.evidence import Evidence, Located
-from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, standard_score
+from satchel.allocator.fusion import ranks, reciprocal_rank, relevance, spread_of, standard_score
 from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Floats, Fusion, Signals, ThresholdMethod, Vectors
 from satchel.allocator.nearness import Nearness, nearness
-from satchel.allocator.neighbors import borrow
 from satchel.allocator.tuning import Tuning
 
 
@@ -63,6 +63,16 @@ def provisional(
 
 
 @dataclass(frozen=True, slots=True)
+class _Scores:
+    """Scores of all memories: by words, fused without and with tags, and what raises them beside that."""
+
+    lexical: Floats | None
+    found: Floats
+    fused: Floats
+    boosts: Boosts
+
+
+@dataclass(frozen=True, slots=True)
 class Depth:
     """How much of a ranking is wanted: places of at least this relevance, and at least so many of them."""
 
@@ -86,14 +96,13 @@ def rank(
     if not located.ids:
         return Ranking((), (), np.zeros((0, 0), dtype=np.float32))
     near = nearness(located, evidence.query)
-    lexical = _words(located, evidence)
-    found = _fused(near.cosine, lexical, tuning)
-    shares, order = _ordered(found, located, evidence, tuning)
+    scores = _scores(located, evidence, near, tuning)
+    shares, order = _ordered(scores, located, tuning)
     into = _duplicates(order, near, shares, located.texts, tuning) if collapsing else {}
     kept = [index for index in order if index not in into]
     relevances = shares[kept]
     wanted = max(int(np.count_nonzero(relevances >= depth.least)), depth.places)
-    place = _Places(located, evidence, near, lexical=lexical, found=found).place
+    place = _Places(located, evidence, near, scores).place
     levels, pairs = shares.tolist(), list(into.items())
     return Ranking(
         places=Lazy(lambda at: place(kept[at], levels[kept[at]]), min(wanted, len(kept))),
@@ -105,27 +114,33 @@ def rank(
     )
 
 
-def _ordered(
-    found: Floats, located: Located, evidence: Evidence, tuning: Tuning
-) -> tuple[Floats, Sequence[int]]:
-    """Return the relevance of all, and the indices of the eligible, best first."""
+def _ordered(scores: _Scores, located: Located, tuning: Tuning) -> tuple[Floats, Sequence[int]]:
+    """Return the relevance of all, and the indices of the eligible, best first.
+
+    What reaches the floor by its own words and meaning stays there, whatever is against it.
+    """
+    total = scores.fused + scores.boosts.total()
+    shares = np.maximum(_share(total, tuning), np.minimum(_share(scores.fused, tuning), reachable(tuning)))
+    order = np.lexsort((-total, -shares))
+    if not np.diff(total[order]).all():
+        order = np.lexsort((np.array(located.ids), -total, -shares))
+    eligible = located.eligible
+    return shares, [index for index in order.tolist() if eligible is None or eligible[index]]
+
+
+def _share(scores: Floats, tuning: Tuning) -> Floats:
+    return relevance(scores) if tuning.fusion is Fusion.STANDARD_SCORE else np.clip(scores, 0.0, 1.0)
+
+
+def _scores(located: Located, evidence: Evidence, near: Nearness, tuning: Tuning) -> _Scores:
+    """Fuse meaning, words and tags, and see what raises a memory beside these."""
+    lexical = _words(located, evidence)
+    found = _fused(near.cosine, lexical, tuning)
     fused = found
     if evidence.tags:
         fused = found + tuning.tag_bonus * np.array([name in evidence.tags for name in located.ids])
-    if tuning.neighbors:
-        fused = borrow(
-            fused,
-            located.sessions,
-            located.orders,
-            previous_share=tuning.previous_share,
-            next_share=tuning.next_share,
-        )
-    shares = relevance(fused) if tuning.fusion is Fusion.STANDARD_SCORE else np.clip(fused, 0.0, 1.0)
-    order = np.argsort(-fused, kind="stable")
-    if not np.diff(fused[order]).all():
-        order = np.lexsort((np.array(located.ids), -fused))
-    eligible = located.eligible
-    return shares, [index for index in order.tolist() if eligible is None or eligible[index]]
+    unit = spread_of(near.cosine if tuning.fusion is Fusion.STANDARD_SCORE else None, fused)
+    return _Scores(lexical, found, fused, boosts(Standing(fused, unit, near), located, evidence, tuning))
 
 
 def _words(located: Located, evidence: Evidence) -> Floats | None:
@@ -149,15 +164,14 @@ def _fused(cosine: Floats | None, lexical: Floats | None, tuning: Tuning) -> Flo
 class _Places:
     """Makes places from the columns of a ranking."""
 
-    def __init__(
-        self, located: Located, evidence: Evidence, near: Nearness, *, lexical: Floats | None, found: Floats
-    ) -> None:
+    def __init__(self, located: Located, evidence: Evidence, near: Nearness, scores: _Scores) -> None:
         self._ids, self._evidence = located.ids, evidence
         # Lists: to take one number out of an array costs as much as to convert ten.
         self._rows, self._passages = near.row.tolist(), near.passage.tolist()
         self._cosines = None if near.cosine is None else near.cosine.tolist()
-        self._lexical = None if lexical is None else lexical.tolist()
-        self._found = found.tolist()
+        self._lexical = None if scores.lexical is None else scores.lexical.tolist()
+        self._found = scores.found.tolist()
+        self._boosts = list(zip(*(column.tolist() for column in scores.boosts.columns()), strict=True))
 
     def place(self, index: int, relevance_: float) -> Place:
         """Return the place of a memory."""
@@ -170,6 +184,7 @@ class _Places:
             None if self._cosines is None else _known(self._cosines[index]),
             0.0 if self._lexical is None else self._lexical[index],
             self._found[index],
+            *self._boosts[index],
         )
         return Place(index, relevance_, self._rows[index], self._passages[index], signals)
 

@@ -44,8 +44,8 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
 
     More still where the texts turn out to be short, so that the strategy has what to choose from.
     """
-    wanted = max(settings.max_candidates, query.budget // settings.tokens_per_candidate)
-    limit = min(wanted, MAX_FETCHED)
+    enough = min(query.budget // settings.tokens_per_candidate, MAX_FETCHED)
+    limit = max(settings.max_candidates, enough)
     most = max(settings.most_candidates, limit)
     depth = max(limit, min(query.budget // settings.tokens_per_hit, most))
     return RetrievalRequest(
@@ -56,7 +56,7 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
         lexical_depth=max(settings.lexical_depth, depth) if settings.lexical else 0,
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
-        neighbors_of_first=settings.neighbors_of_first,
+        neighbors_of_first=settings.neighbors_of_first and max(settings.neighbors_of_first, enough),
         min_revision=query.min_revision,
         fetch_most=most,
         least_tokens=int(settings.candidate_tokens * query.budget),

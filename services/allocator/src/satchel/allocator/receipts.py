@@ -8,6 +8,8 @@ from satchel.allocator.results import Receipt, Selection
 _DEGRADED_NOTES = {
     "embedder": "The embedder did not answer, so that words alone decided.",
     "index": "The index could not answer, so that the store's exact search or the words alone decided.",
+    "model": "The vectors are of another model than the embedder's, so that words alone decided. "
+    "Run 'satchel reembed'.",
     "lexical": "The search by words did not answer, so that meaning alone decided.",
 }
 

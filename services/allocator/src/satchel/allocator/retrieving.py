@@ -6,12 +6,13 @@ store's exact search without the index. Without the store nothing is left, and t
 
 import asyncio
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from satchel.allocator import metrics
 from satchel.allocator.errors import RevisionNotReached, StoreUnreachable
 from satchel.allocator.evidence import Evidence
 from satchel.allocator.expansion import centroid, variants
+from satchel.allocator.late_interaction import Codes, no_codes
 from satchel.allocator.model import Vectors
 from satchel.allocator.ports import DenseHits, EmbeddedQuery, Loaded, Peers, Scope, WordHits
 from satchel.allocator.ranking import provisional
@@ -20,6 +21,7 @@ from satchel.runtime.errors import Code, ServiceError
 from satchel.runtime.telemetry import span
 
 _REVISION_NOT_REACHED = "ERROR_REASON_REVISION_NOT_REACHED"
+_MODEL_MISMATCH = "ERROR_REASON_MODEL_MISMATCH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class _ByMeaning:
     model_sha256: str = ""
     degraded: str = ""
     failure: ServiceError | None = None
+    codes: Codes = field(default_factory=no_codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ async def find(request: RetrievalRequest, peers: Peers) -> Retrieved:
         dense_ranks={name: rank for rank, name in enumerate(dense, start=1)},
         lexical=words.hits.scores if words.hits else None,
         tags=words.hits.tags if words.hits else {},
+        query_codes=meaning.codes,
+        question=request.query,
     )
     ids = provisional(dense, evidence.lexical or {}, evidence.tags, request.tuning)
     return Retrieved(
@@ -111,8 +116,10 @@ async def _searched(request: RetrievalRequest, peers: Peers) -> tuple[_ByWords, 
             return _ByWords(), meaning
         return await _by_words(replace(request, lexical_depth=request.dense_depth), peers), meaning
     async with asyncio.TaskGroup() as group:
-        word_search = group.create_task(_by_words(request, peers))
         meaning_search = group.create_task(_by_meaning(request, peers))
+        # The longer way first: the question is with the model before anybody reads its words.
+        await asyncio.sleep(0)
+        word_search = group.create_task(_by_words(request, peers))
     return word_search.result(), meaning_search.result()
 
 
@@ -143,16 +150,20 @@ async def _by_meaning(request: RetrievalRequest, peers: Peers) -> _ByMeaning:
         if error.reason == _REVISION_NOT_REACHED:
             return _ByMeaning(failure=error)
         return await _by_exact_search(wanted, request, peers)
-    return _ByMeaning(wanted.vectors[0], hits, wanted.model_sha256, "index" if hits.degraded else "")
+    return _found(wanted, hits, "index" if hits.degraded else "")
 
 
 async def _by_exact_search(wanted: EmbeddedQuery, request: RetrievalRequest, peers: Peers) -> _ByMeaning:
     try:
         hits = await peers.store.search_vectors(wanted, request.scope, limit=request.dense_depth)
-    except ServiceError:
-        # The stored vectors may be of another model, so the query is not compared with them at all.
-        return _ByMeaning(degraded="index")
-    return _ByMeaning(wanted.vectors[0], hits, wanted.model_sha256, "index")
+    except ServiceError as error:
+        is_other = error.reason == _MODEL_MISMATCH
+        return _ByMeaning(degraded="model" if is_other else "index")
+    return _found(wanted, hits, "index")
+
+
+def _found(wanted: EmbeddedQuery, hits: DenseHits, degraded: str) -> _ByMeaning:
+    return _ByMeaning(wanted.vectors[0], hits, wanted.model_sha256, degraded, codes=wanted.codes)
 
 
 def _raise_if_hopeless(words: _ByWords, meaning: _ByMeaning) -> None:

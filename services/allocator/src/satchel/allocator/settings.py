@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from satchel.allocator.model import Fusion, MemoryType, StrategyName, ThresholdMethod
-from satchel.allocator.tuning import FactorConstants, FormWorth, Tuning
+from satchel.allocator.neighbors import Shares
+from satchel.allocator.tuning import BoostWeights, FactorConstants, FormWorth, Tuning
 from satchel.runtime.settings import setting
 
 PREFIX = "SATCHEL_ALLOCATOR"
@@ -53,7 +54,7 @@ class AllocatorSettings:
         16, "A budget of more than this many tokens a hit searches deeper.", minimum=1, maximum=100000
     )
     neighbor_count: int = setting(
-        1, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
+        2, "Memories fetched before and after each candidate of a session.", minimum=0, maximum=5
     )
     neighbors_of_first: int = setting(
         30,
@@ -76,10 +77,34 @@ class AllocatorSettings:
         3, "Variants beside the query itself, at most; there are two different ones.", minimum=1, maximum=10
     )
     previous_share: float = setting(
-        0.4, "Share of the distance to a better previous memory of its session.", minimum=0, maximum=1
+        0.45, "Share of the distance to a better previous memory of its session.", minimum=0, maximum=1
     )
     next_share: float = setting(
-        0.3, "Share of the distance to a better next memory of its session.", minimum=0, maximum=1
+        0.15, "Share of the distance to a better next memory of its session.", minimum=0, maximum=1
+    )
+    second_previous_share: float = setting(
+        0.3, "Share of the distance to a better memory two before in its session.", minimum=0, maximum=1
+    )
+    second_next_share: float = setting(
+        0.1, "Share of the distance to a better memory two after in its session.", minimum=0, maximum=1
+    )
+    late_weight: float = setting(
+        1.7, "Weight of comparing token by token; 0 for never.", minimum=0, maximum=100
+    )
+    late_fused_share: float = setting(
+        0.35, "Share of the fused score that stays where tokens are compared.", minimum=0, maximum=1
+    )
+    session_weight: float = setting(
+        0.35, "Weight of what else was found in a memory's session.", minimum=0, maximum=100
+    )
+    speaker_weight: float = setting(
+        1.8, "What a memory gains whose speaker the question names, in spreads.", minimum=0, maximum=100
+    )
+    time_weight: float = setting(
+        1.4, "What a memory gains that tells a time where one is asked, in spreads.", minimum=0, maximum=100
+    )
+    question_weight: float = setting(
+        0.8, "What a memory loses that ends in a question, in spreads.", minimum=0, maximum=100
     )
     duplicate_similarity: float = setting(
         0.88, "Cosine from which two memories count as the same; 1 for never.", minimum=0.5, maximum=1
@@ -135,8 +160,17 @@ class AllocatorSettings:
             tag_bonus=self.tag_bonus,
             expansion=self.expansion,
             expansion_variants=self.expansion_variants,
-            previous_share=self.previous_share,
-            next_share=self.next_share,
+            boosts=BoostWeights(
+                late=self.late_weight,
+                fused_share=self.late_fused_share,
+                shares=Shares(
+                    self.previous_share, self.next_share, self.second_previous_share, self.second_next_share
+                ),
+                session=self.session_weight,
+                speaker=self.speaker_weight,
+                time=self.time_weight,
+                question=self.question_weight,
+            ),
             duplicate_similarity=self.duplicate_similarity,
             threshold_method=self.threshold_method,
             threshold_floor=self.threshold_floor,

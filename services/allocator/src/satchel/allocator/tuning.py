@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from satchel.allocator.model import Factor, Form, Fusion, MemoryType, ThresholdMethod
+from satchel.allocator.neighbors import Shares
 
 # Per day. Source: the published table of Context Budget Allocation.
 AGE_RATES: dict[MemoryType, float] = {
@@ -53,6 +54,25 @@ class FormWorth:
 
 
 @dataclass(frozen=True, slots=True)
+class BoostWeights:
+    """Weights of what raises a memory beside its fused score; those without a unit are in spreads of it.
+
+    ``late`` is for each spread of late interaction, which leaves ``fused_share`` of the fused score's
+    distance from its mean. ``shares`` are of the distance to a better neighbour, ``session`` of its session's
+    support. Chosen by fitting a listwise softmax on four conversations and judging on the fifth, five times,
+    then rounded (docs/recall.md).
+    """
+
+    late: float = 1.7
+    fused_share: float = 0.35
+    shares: Shares = field(default_factory=Shares)
+    session: float = 0.35
+    speaker: float = 1.8
+    time: float = 1.4
+    question: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
 class Tuning:
     """Settings of one allocation.
 
@@ -67,8 +87,7 @@ class Tuning:
     expansion: bool = False
     expansion_variants: int = 3
     neighbors: bool = True
-    previous_share: float = 0.4
-    next_share: float = 0.3
+    boosts: BoostWeights = field(default_factory=BoostWeights)
     duplicate_similarity: float = 0.88
     threshold_method: ThresholdMethod | None = None
     threshold_floor: float = 0.15

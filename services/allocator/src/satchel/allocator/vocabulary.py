@@ -65,6 +65,7 @@ OUTCOME_NUMBERS = {
 PART_NUMBERS = {
     "embedder": pb.PART_EMBEDDER,
     "index": pb.PART_INDEX,
+    "model": pb.PART_INDEX,
     "store": pb.PART_STORE,
     "lexical": pb.PART_LEXICAL,
 }

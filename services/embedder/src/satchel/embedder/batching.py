@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from satchel.embedder.model import Batch, TokenIds
+from satchel.embedder.model import Batch, Places, TokenIds
 
 _FREE_PADDING_TOKENS = 8
 _PADDING_SHARE = 4  # at most a quarter of a row may be padding
+_NO_PLACES = np.zeros(0, dtype=np.intp)
 
 
 class Pending:
@@ -70,10 +71,14 @@ def take_batch(
     return taken
 
 
-def pad(rows: Sequence[TokenIds], pad_id: int) -> Batch:
-    """Put rows of token ids into one batch, padded on the right to the longest."""
+def pad(rows: Sequence[TokenIds], pad_id: int, coded: Sequence[Places] = ()) -> Batch:
+    """Put rows of token ids into one batch, padded on the right to the longest.
+
+    ``coded`` has the places of the coded tokens in each row, or nothing if no row has any.
+    """
     lengths = np.array([len(row) for row in rows])
     mask = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(mask.shape, pad_id, dtype=np.int64)
     ids[mask] = np.concatenate(rows)
-    return Batch(ids, mask.astype(np.int64))
+    places = [own + row * mask.shape[1] for row, own in enumerate(coded)]
+    return Batch(ids, mask.astype(np.int64), np.concatenate([_NO_PLACES, *places]))

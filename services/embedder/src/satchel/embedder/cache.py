@@ -1,10 +1,19 @@
-"""Keeps the vectors of recent queries, found by role and exact text."""
+"""Keeps the vectors of recent queries and the codes of their tokens, found by role and exact text."""
 
 from collections import OrderedDict
+from typing import NamedTuple
 
-from satchel.embedder.model import Role, Vectors
+from satchel.embedder.model import Codes, Role, Vectors
 
 _LONGEST_KEPT = 4096  # code points; what is longer is no typical query and would cost memory
+
+
+class Kept(NamedTuple):
+    """What is kept of a text: its vector (dimension,), its token count, and its codes (tokens, bytes)."""
+
+    vector: Vectors
+    token_count: int
+    codes: Codes
 
 
 class VectorCache:
@@ -17,24 +26,24 @@ class VectorCache:
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._entries: OrderedDict[tuple[Role, str], tuple[Vectors, int]] = OrderedDict()
+        self._entries: OrderedDict[tuple[Role, str], Kept] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, role: Role, text: str) -> tuple[Vectors, int] | None:
-        """Return the vector (dimension,) and the token count of a text, or `None`."""
+    def get(self, role: Role, text: str) -> Kept | None:
+        """Return what is kept of a text, or `None`."""
         key = (role, text)
         if key not in self._entries:
             return None
         self._entries.move_to_end(key)
         return self._entries[key]
 
-    def put(self, role: Role, text: str, vector: Vectors, token_count: int) -> None:
-        """Keep the vector of a text of at most 4,096 code points."""
+    def put(self, role: Role, text: str, kept: Kept) -> None:
+        """Keep what was made of a text of at most 4,096 code points."""
         if self._capacity == 0 or len(text) > _LONGEST_KEPT:
             return
-        self._entries[role, text] = (vector, token_count)
+        self._entries[role, text] = kept
         self._entries.move_to_end((role, text))
         if len(self._entries) > self._capacity:
             self._entries.popitem(last=False)

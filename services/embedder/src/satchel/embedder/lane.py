@@ -1,21 +1,23 @@
-"""A lane: requests that wait, and the loop that turns them into batches, one at a time.
+"""A lane: requests that wait, and the workers that turn them into batches, each one at a time.
 
-There is no timer and no artificial delay. While a batch runs, what arrives accumulates; when it ends, the
-next batch is formed from everything that waits. Requests take turns, so that a small one behind a large
-one is in one of the next batches. An engine has two lanes, so that queries never wait for bulk work.
+There is no timer and no artificial delay. While all workers are busy, what arrives accumulates; when one
+has ended its batch, the next is formed from everything that waits. Requests take turns, so that a small one
+behind a large one is in one of the next batches. An engine has two lanes, so that queries never wait for
+bulk work.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 import numpy as np
 
 from satchel.embedder import metrics
 from satchel.embedder.batching import Pending, pad, take_batch
-from satchel.embedder.model import Batch, TokenIds, Vectors
+from satchel.embedder.coding import ArrivingCodes, bytes_per_token
+from satchel.embedder.model import Batch, Embedded, Places, TokenIds, Vectors
 from satchel.embedder.ports import Session
 from satchel.runtime.errors import ShuttingDown
 
@@ -23,15 +25,26 @@ _log = logging.getLogger("satchel.embedder")
 
 _LOOK_AHEAD = 256  # requests looked at for one batch
 _IDLE_S = 1.0
+_NO_PLACES = np.zeros(0, dtype=np.intp)
 
 
 class Job:
-    """One request in a lane: its rows, and its vectors (rows, dimension) as they come in."""
+    """One request in a lane: its rows, and its vectors (rows, dimension) and codes as they come in.
 
-    __slots__ = ("arrived_s", "began_s", "done", "inference_s", "left", "pending", "rows", "vectors")
+    ``coded`` has the places of each row's coded tokens, or nothing if no code is wanted.
+    """
 
-    def __init__(self, rows: Sequence[TokenIds], dimension: int, now_s: float) -> None:
+    __slots__ = (
+        "_coded", "arrived_s", "began_s", "codes", "done", "inference_s", "left", "pending", "rows",
+        "vectors",
+    )  # fmt: skip
+
+    def __init__(
+        self, rows: Sequence[TokenIds], dimension: int, now_s: float, coded: Sequence[Places] = ()
+    ) -> None:
         self.rows = rows
+        self._coded = coded
+        self.codes = ArrivingCodes(coded, bytes_per_token(dimension))
         self.pending = Pending([len(row) for row in rows])
         self.vectors: Vectors = np.empty((len(rows), dimension), dtype=np.float32)
         self.left = len(rows)
@@ -50,9 +63,14 @@ class Job:
         if self.began_s is None:
             self.began_s = now_s
 
-    def deliver(self, rows: list[int], vectors: Vectors, elapsed_s: float) -> None:
-        """Take the vectors of some rows; the last ones complete the job."""
-        self.vectors[rows] = vectors
+    def coded(self, row: int) -> Places:
+        """Return the places of a row's coded tokens."""
+        return self._coded[row] if self._coded else _NO_PLACES
+
+    def deliver(self, rows: list[int], embedded: Embedded, elapsed_s: float) -> None:
+        """Take the vectors and codes of some rows; the last ones complete the job."""
+        self.vectors[rows] = embedded.vectors
+        self.codes.take(rows, embedded.codes)
         self.inference_s += elapsed_s
         self.left -= len(rows)
         if self.left == 0 and not self.done.done():
@@ -65,7 +83,7 @@ class Job:
 
 
 class Lane:
-    """Ordinary and bulk jobs, served in turn by one loop."""
+    """Ordinary and bulk jobs, served in turn; ``workers`` batches run at once."""
 
     def __init__(
         self,
@@ -76,6 +94,7 @@ class Lane:
         dimension: int,
         clock: Callable[[], float],
         most_rows: int | None = None,
+        workers: int = 1,
     ) -> None:
         self._session = session
         self._budget_tokens = budget_tokens
@@ -83,21 +102,26 @@ class Lane:
         self._pad_id = pad_id
         self._dimension = dimension
         self._clock = clock
+        self._workers = workers
         # Ordered dictionaries as queues: first in first out, and a job can leave from anywhere at once.
         self._queues: tuple[OrderedDict[Job, None], OrderedDict[Job, None]] = (OrderedDict(), OrderedDict())
         self._bulk_turn = False
         self._arrival = asyncio.Event()
         self._closed = False
 
-    async def embed(self, rows: Sequence[TokenIds], *, bulk: bool = False) -> Job:
+    async def embed(
+        self, rows: Sequence[TokenIds], *, bulk: bool = False, coded: Sequence[Places] = ()
+    ) -> Job:
         """Return the finished job of some rows; if the caller is cancelled, its waiting rows are dropped.
+
+        ``coded`` has the places of the tokens in each row whose codes are wanted too.
 
         Raises:
             ShuttingDown: the lane is closed, or closes before the job is done.
         """
         if self._closed:
             raise ShuttingDown
-        job = Job(rows, self._dimension, self._clock())
+        job = Job(rows, self._dimension, self._clock(), coded)
         self._queues[bulk][job] = None
         self._arrival.set()
         try:
@@ -109,14 +133,19 @@ class Lane:
     async def run(self) -> None:
         """Serve until cancelled; then refuse what waits and what comes."""
         try:
-            while True:
-                while any(self._queues):
-                    await self._run_batch(self._next_batch())
-                await self._wait()
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._workers):
+                    group.create_task(self._work())
         finally:
             self._closed = True
             for job in chain(*self._queues):
                 job.fail(ShuttingDown())
+
+    async def _work(self) -> None:
+        while True:
+            while any(self._queues):
+                await self._run_batch(self._next_batch())
+            await self._wait()
 
     async def _wait(self) -> None:
         """Wait for a job; if none comes for a while, let the model give its memory back meanwhile."""
@@ -152,12 +181,12 @@ class Lane:
 
     async def _run_batch(self, parts: list[tuple[Job, list[int]]]) -> None:
         """Run one batch and hand out its vectors. A failure ends the jobs in it and not the lane."""
-        batch = pad([job.rows[row] for job, rows in parts for row in rows], self._pad_id)
+        batch = _batch(parts, self._pad_id)
         began_s = self._clock()
         for job, _ in parts:
             job.begin(began_s)
         try:
-            vectors = await self._session.embed(batch)
+            embedded = await self._session.embed(batch)
         except asyncio.CancelledError:
             self._fail(parts, ShuttingDown())
             raise
@@ -166,10 +195,8 @@ class Lane:
             return
         elapsed_s = self._clock() - began_s
         _measure(batch, elapsed_s)
-        offset = 0
-        for job, rows in parts:
-            job.deliver(rows, vectors[offset : offset + len(rows)], elapsed_s)
-            offset += len(rows)
+        for (job, rows), own in zip(parts, _shares(parts, embedded), strict=True):
+            job.deliver(rows, own, elapsed_s)
 
     def _fail(self, parts: list[tuple[Job, list[int]]], error: Exception) -> None:
         for job, _ in parts:
@@ -179,6 +206,20 @@ class Lane:
     def _forget(self, job: Job) -> None:
         for queue in self._queues:
             queue.pop(job, None)
+
+
+def _batch(parts: list[tuple[Job, list[int]]], pad_id: int) -> Batch:
+    places = [(job, row) for job, rows in parts for row in rows]
+    return pad([job.rows[row] for job, row in places], pad_id, [job.coded(row) for job, row in places])
+
+
+def _shares(parts: list[tuple[Job, list[int]]], embedded: Embedded) -> Iterator[Embedded]:
+    """Yield what belongs to each job of a batch."""
+    row, code = 0, 0
+    for job, rows in parts:
+        row_end, code_end = row + len(rows), code + job.codes.count(rows)
+        yield Embedded(embedded.vectors[row:row_end], embedded.codes[code:code_end])
+        row, code = row_end, code_end
 
 
 def _measure(batch: Batch, elapsed_s: float) -> None:

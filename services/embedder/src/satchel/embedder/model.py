@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 TokenIds = NDArray[np.int32]
 Vectors = NDArray[np.float32]
+Places = NDArray[np.intp]
+Codes = NDArray[np.uint8]
 
 
 class Role(enum.Enum):
@@ -60,6 +62,14 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenKinds:
+    """What the ids of a vocabulary are, by id: whether they say something, and whether they are special."""
+
+    is_content: NDArray[np.bool_]
+    is_special: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """Tokens that stand before and after every passage: special tokens and the role's prefix."""
 
@@ -94,26 +104,54 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Texts, read by the tokenizer: one row of token ids, framed, for each span."""
+    """Texts, read by the tokenizer: one row of token ids, framed, for each span.
+
+    ``coded`` has the places of those tokens in each row that have a code; it is empty where none is wanted.
+    """
 
     rows: tuple[TokenIds, ...]
     spans: tuple[Span, ...]
+    coded: tuple[Places, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What the model runs at once: ``ids`` and ``mask`` are int64 (batch, tokens), padding has mask 0."""
+    """What the model runs at once: ``ids`` and ``mask`` are int64 (batch, tokens), padding has mask 0.
+
+    ``coded`` are the places of the tokens that have a code, counted along batch and tokens together.
+    """
 
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
+    coded: Places
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What the model made of a batch: ``vectors`` (batch, dimension), and a code for each place coded."""
+
+    vectors: Vectors
+    codes: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCodes:
+    """Codes of tokens, (tokens, bytes), in the order of the rows; ``counts`` says how many each row has."""
+
+    codes: Codes
+    counts: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The answer to one request: ``vectors`` is (rows, dimension) of unit norm, one span for each row."""
+    """The answer to one request: ``vectors`` is (rows, dimension) of unit norm, one span for each row.
+
+    ``codes`` is `None` where they were not asked for, and where the model has none.
+    """
 
     vectors: Vectors
     spans: tuple[Span, ...]
     queue_s: float
     inference_s: float
     cached_count: int
+    codes: TokenCodes | None = None

@@ -55,3 +55,8 @@ def merge_passages(vectors: Vectors, owners: NDArray[np.intp]) -> Vectors:
     single = np.diff(firsts, append=len(owners)) == 1
     merged[single] = vectors[firsts[single]]
     return merged
+
+
+def sum_by_owner(counts: NDArray[np.int32], owners: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Return the sum of each owner's counts; ``owners`` as for `merge_passages`."""
+    return np.bincount(owners, weights=counts).astype(np.int32)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from satchel.embedder.model import Batch, Encoding, Frame, Role, Vectors
+from satchel.embedder.model import Batch, Embedded, Encoding, Frame, Role, TokenKinds
 
 
 class Tokenizer(Protocol):
@@ -15,6 +15,11 @@ class Tokenizer(Protocol):
     @property
     def pad_id(self) -> int:
         """Id that fills the rows of a batch."""
+        ...
+
+    @property
+    def kinds(self) -> TokenKinds:
+        """What each id is."""
         ...
 
     def frame(self, role: Role) -> Frame:
@@ -29,8 +34,13 @@ class Tokenizer(Protocol):
 class Session(Protocol):
     """Token ids to unit vectors. May be called again before an earlier call has ended."""
 
-    async def embed(self, batch: Batch) -> Vectors:
-        """Return (batch, dimension), each row of unit norm."""
+    @property
+    def has_token_states(self) -> bool:
+        """Whether the model tells the states of tokens, without which they have no codes."""
+        ...
+
+    async def embed(self, batch: Batch) -> Embedded:
+        """Return (batch, dimension), each row of unit norm, and the codes of the coded tokens in order."""
         ...
 
     async def rest(self) -> None:

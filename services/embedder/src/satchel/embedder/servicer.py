@@ -9,7 +9,7 @@ from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
 from satchel.api.types.v1 import model_pb2
 from satchel.embedder.engine import Engine
-from satchel.embedder.model import Embeddings, ModelIdentity, Priority, Role
+from satchel.embedder.model import Embeddings, ModelIdentity, Priority, Role, TokenCodes
 from satchel.runtime.errors import InternalError
 from satchel.runtime.status import to_rpc_status, to_service_error
 from satchel.runtime.validation import validate
@@ -38,7 +38,11 @@ class EmbedderServicer(rpc.EmbedderServiceServicer):
         role = _ROLES[request.role]
         priority = Priority.QUERY if role is Role.QUERY else Priority.NORMAL
         found = await self._engine.embed(
-            request.texts, role=role, split=request.split_passages, priority=priority
+            request.texts,
+            role=role,
+            split=request.split_passages,
+            priority=priority,
+            with_codes=request.with_token_codes,
         )
         return encode_embeddings(self._engine.identity, found)
 
@@ -65,7 +69,11 @@ class EmbedderServicer(rpc.EmbedderServiceServicer):
             validate(request)
             batch = request.batch
             found = await self._engine.embed(
-                batch.texts, role=_ROLES[batch.role], split=batch.split_passages, priority=Priority.BULK
+                batch.texts,
+                role=_ROLES[batch.role],
+                split=batch.split_passages,
+                priority=Priority.BULK,
+                with_codes=batch.with_token_codes,
             )
         except Exception as error:  # noqa: BLE001  # the boundary of one batch, as the interceptor is of one call
             failure = to_service_error(error)
@@ -93,6 +101,15 @@ def encode_embeddings(identity: ModelIdentity, found: Embeddings) -> pb.EmbedTex
         queue_ms=found.queue_s * 1e3,
         inference_ms=found.inference_s * 1e3,
         cached_count=found.cached_count,
+        token_codes=None if found.codes is None else encode_codes(found.codes),
+    )
+
+
+def encode_codes(found: TokenCodes) -> model_pb2.TokenCodes:
+    """Return packed codes and their counts."""
+    count, width = found.codes.shape
+    return model_pb2.TokenCodes(
+        codes=found.codes.tobytes(), counts=found.counts.tolist(), bytes_per_token=width if count else 0
     )
 
 

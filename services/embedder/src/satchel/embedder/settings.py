@@ -39,7 +39,12 @@ class EmbedderSettings:
     passage_prefix: str | None = setting(
         None, "Text before each passage, such as 'passage:'. Empty: as the model's files say."
     )
-    threads: int = setting(2, "Threads that one inference uses.", minimum=1, maximum=256)
+    threads: int = setting(
+        2,
+        "Batches that run at once, queries and passages apart; each uses one thread.",
+        minimum=1,
+        maximum=256,
+    )
     batch_tokens: int = setting(
         768, "Padded tokens of one batch; more does not compute faster.", minimum=16, maximum=65536
     )

@@ -35,13 +35,15 @@ class Board:
     """The published view and the progress; used on one event loop, so without locks.
 
     ``is_current`` says that the view caught up with the store at least once since it was begun or loaded:
-    only then does the index answer by itself. ``is_loading`` says that the snapshot is still being read.
+    only then does the index answer by itself. ``is_loading`` says that the snapshot is still being read, and
+    ``is_partial`` that the store makes vectors anew, so that the view lacks some.
     """
 
     def __init__(self, view: IndexView) -> None:
         self.view = view
         self.is_loading = True
         self.is_current = False
+        self.is_partial = False
         self._is_connected: bool | None = None
         self.head_revision = 0
         self.snapshot_revision = 0

@@ -55,8 +55,8 @@ class ModelMismatch(ServiceError):
 
     def __init__(self, *, expected: str, actual: str) -> None:
         super().__init__(
-            f"The index holds vectors of the model {expected[:12]}, not of {actual[:12]}. "
-            "Embed with the model of the store, or re-embed the store.",
+            f"The index holds vectors of the model {expected[:12]}, not of {actual[:12]}. Embed with the "
+            "model of the store, or run 'satchel reembed', which makes all vectors anew with the embedder's.",
             expected_model=expected,
             actual_model=actual,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from satchel.index import metrics
 from satchel.index.board import Board
-from satchel.index.model import FeedBatch
+from satchel.index.model import FeedBatch, Model
 from satchel.index.ports import ChangeFeed
 from satchel.index.writing import Writer
 from satchel.runtime.errors import ServiceError
@@ -96,6 +96,7 @@ class Follower:
                 useful = True
                 self._board.note_connection(is_connected=True)
                 self._board.head_revision = batch.head_revision
+                self._board.is_partial = batch.reembedding
                 reason = self._reason_to_rebuild(batch)
                 if reason:
                     await self._writer.replace(self._writer.new_catalog())
@@ -120,7 +121,7 @@ class Follower:
             return OTHER_STORE.format(found=batch.store_id, known=view.store_id)
         if batch.head_revision < view.revision:
             return REPLACED.format(head=batch.head_revision, applied=view.revision)
-        if batch.model is not None and view.model is not None and batch.model.sha256 != view.model.sha256:
+        if batch.model and view.model and _is_other_model(view.model, batch.model):
             return OTHER_MODEL.format(found=batch.model.sha256[:12], known=view.model.sha256[:12])
         lag = batch.head_revision - view.revision
         if (
@@ -160,7 +161,9 @@ class Follower:
         while True:
             async with aclosing(self._feed.watch(catalog.revision, stop_at_head=True)) as batches:
                 async for batch in batches:
-                    if _is_other_store(catalog.store_id, batch.store_id):
+                    if _is_other_store(catalog.store_id, batch.store_id) or _is_other_model(
+                        catalog.model, batch.model
+                    ):
                         catalog = self._writer.new_catalog()
                         break
                     await self._writer.fill(catalog, batch)
@@ -173,3 +176,8 @@ class Follower:
 def _is_other_store(known: str, found: str) -> bool:
     """Return whether two ids are of different databases; an empty one is unknown."""
     return bool(known and found and known != found)
+
+
+def _is_other_model(known: Model | None, found: Model | None) -> bool:
+    """Return whether two models are different ones; `None` is unknown."""
+    return known is not None and found is not None and known.sha256 != found.sha256

@@ -56,7 +56,8 @@ class Change:
 class FeedBatch:
     """One response of the change feed; ``through_revision`` is covered by everything up to it.
 
-    ``store_id`` is the id of the database; empty for unknown.
+    ``store_id`` is the id of the database; empty for unknown. With ``reembedding`` some memories still have
+    vectors of another model than ``model``: they come later, as changes.
     """
 
     changes: tuple[Change, ...]
@@ -64,6 +65,7 @@ class FeedBatch:
     through_revision: int
     model: Model | None
     store_id: str = ""
+    reembedding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,10 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Hits by descending score, then ascending id, as of ``applied_revision``."""
+    """Hits by descending score, then ascending id, as of ``applied_revision``.
+
+    ``degraded``: another than the index answered, or memories are missing that get other vectors just now.
+    """
 
     hits: tuple[Hit, ...]
     applied_revision: int

@@ -82,14 +82,13 @@ def decode_query(request: pb.SearchVectorsRequest) -> Query:
 
 def encode_answer(answer: Answer) -> pb.SearchVectorsResponse:
     """Return the hits in their order."""
-    return pb.SearchVectorsResponse(
-        hits=[
-            pb.VectorHit(memory_id=hit.memory_id, score=hit.score, passage=hit.passage) for hit in answer.hits
-        ],
-        applied_revision=answer.applied_revision,
-        degraded=answer.degraded,
-        model=encode_model(answer.model),
+    response = pb.SearchVectorsResponse(
+        applied_revision=answer.applied_revision, degraded=answer.degraded, model=encode_model(answer.model)
     )
+    # In place, which saves a message and its copy for each.
+    for hit in answer.hits:
+        response.hits.add(memory_id=hit.memory_id, score=hit.score, passage=hit.passage)
+    return response
 
 
 def encode_status(status: Status) -> pb.GetIndexStatusResponse:

@@ -11,7 +11,7 @@ from satchel.runtime.telemetry import current_span_id, current_trace_id
 LogFormat = Literal["json", "text"]
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_NOISY = ("grpc", "asyncio", "httpx", "mcp", "uvicorn.access")
+_NOISY = ("grpc", "asyncio", "faiss", "httpx", "mcp", "uvicorn.access")
 
 
 def setup_logs(level: str = "INFO", log_format: LogFormat = "json", stream: TextIO | None = None) -> None:

@@ -5,7 +5,7 @@ import logging
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Protocol, Self, cast
 
 import grpc
@@ -23,6 +23,7 @@ from satchel.runtime.status import MAX_MESSAGE_BYTES
 _log = logging.getLogger("satchel.server")
 
 DEFAULT_GRACE_S = 10.0
+_ENDING = (signal.SIGTERM, signal.SIGINT)
 # Calls that gRPC takes in, in multiples of those that may run: a call that is refused also runs for a moment.
 _TAKEN_IN = 2
 
@@ -204,18 +205,35 @@ async def serve_forever(
         grace_s=grace_s,
     )
     server.register(built)
+    asked = note_signals()
     async with server:
-        await wait_for_signal()
+        await asked.wait()
 
 
-async def wait_for_signal() -> None:
-    """Return when the process is asked to end (SIGTERM or SIGINT)."""
+def note_signals() -> asyncio.Event:
+    """Return an event that is set when the process is asked to end (SIGTERM or SIGINT). In the main thread.
+
+    Call it before anybody is told that the process serves. To its last moment the process then dies of no
+    such signal: what asks twice, as supervisors and impatient people do, would else cut off calls and
+    snapshots that are about to be finished. Leaving has an end of its own, and SIGKILL is always possible.
+    """
     loop = asyncio.get_running_loop()
     asked = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, asked.set)
-    try:
-        await asked.wait()
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_note, asked, number)
+        elif not asked.is_set():
+            # Nothing of ours runs any more, and nobody was asked: the signal has its old meaning.
+            signal.signal(number, before[signal.Signals(number)])
+            signal.raise_signal(number)
+
+    # Not loop.add_signal_handler, whose handlers end with the loop, before the process does.
+    before = {number: signal.signal(number, ask) for number in _ENDING}
+    return asked
+
+
+def _note(asked: asyncio.Event, number: int) -> None:
+    if asked.is_set():
+        _log.info("server.stopping_already", extra={"signal": signal.Signals(number).name})
+    asked.set()

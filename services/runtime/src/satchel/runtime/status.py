@@ -34,6 +34,12 @@ from satchel.runtime.methods import Method
 DOMAIN = "satchel"
 DETAILS_KEY = "grpc-status-details-bin"
 
+# Tells gRPC, in clients of every language, whether it may repeat a call by itself (gRFC A6); -1 for no.
+PUSHBACK_KEY = "grpc-retry-pushback-ms"
+# The service has waited for it as long as the deadline allows: what repeats the call is not gRPC, below the
+# caller and until its deadline hides the reason, but the caller, if it likes.
+_WAITED_FOR = frozenset({"ERROR_REASON_REVISION_NOT_REACHED"})
+
 # Of one message, in both directions, for every server and channel.
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
@@ -69,7 +75,7 @@ class GrpcStatus:
 
     code: grpc.StatusCode
     details: str
-    trailing_metadata: tuple[tuple[str, bytes], ...]
+    trailing_metadata: tuple[tuple[str, str | bytes], ...]
 
 
 def to_grpc_code(code: Code) -> grpc.StatusCode:
@@ -112,10 +118,11 @@ def to_rpc_status(error: ServiceError) -> status_pb2.Status:
 def to_grpc_status(error: ServiceError) -> GrpcStatus:
     """Return code, text and trailing metadata of the error."""
     status = to_rpc_status(error)
+    pushback = ((PUSHBACK_KEY, "-1"),) if error.reason in _WAITED_FOR else ()
     return GrpcStatus(
         code=to_grpc_code(error.code),
         details=status.message,
-        trailing_metadata=((DETAILS_KEY, status.SerializeToString()),),
+        trailing_metadata=((DETAILS_KEY, status.SerializeToString()), *pushback),
     )
 
 

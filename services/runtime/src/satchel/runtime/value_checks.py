@@ -13,7 +13,7 @@ from google.protobuf.json_format import MessageToDict
 from satchel.api.options.v1 import options_pb2
 
 _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
-_MEMORY_ID_PREFIX = r"(?:(?:[Tt]0|[Ff]0|[Vv]0|[Ff][Pp]|[Ii][Dd]):)?"
+_MEMORY_ID_PREFIX = r"(?:[Ii][Dd]: ?)?(?:(?:[Tt]0|[Ff]0|[Vv]0|[Ff][Pp]):)?"
 # Bounds of google.protobuf.Timestamp, in seconds since 1970; source: google/protobuf/timestamp.proto.
 EARLIEST_SECONDS = -62_135_596_800
 LATEST_SECONDS = 253_402_300_799

@@ -12,7 +12,8 @@ class CandidateQuery:
     """Which candidates to fetch.
 
     ``neighbors`` active memories on either side of each of the first ``neighbors_of_first`` ids (0: of all)
-    come too. No more than about ``max_bytes`` of texts and vectors are fetched.
+    come too, and with ``with_codes`` the codes of the passages' tokens. No more than about ``max_bytes`` of
+    texts, vectors and codes are fetched.
     """
 
     ids: tuple[str, ...]
@@ -20,6 +21,7 @@ class CandidateQuery:
     neighbors: int
     neighbors_of_first: int
     max_bytes: int
+    with_codes: bool = False
 
 
 @dataclass(slots=True)
@@ -27,7 +29,8 @@ class Candidates:
     """Columns with one entry for each memory: the first ``asked_count`` asked for, then neighbours.
 
     ``created`` and ``effective`` are microseconds since 1970. ``spans`` packs little-endian int32 pairs and
-    ``vectors`` little-endian float32 rows, for all passages in order. ``links`` has the ids that a memory is
+    ``vectors`` little-endian float32 rows, for all passages in order; so do ``code_counts`` with an int32 and
+    ``codes``, but both are empty unless codes were asked for. ``links`` has the ids that a memory is
     linked to, by its place. ``remaining`` are the ids that did not fit.
     """
 
@@ -51,5 +54,7 @@ class Candidates:
     spans: bytes = b""
     vectors: bytes = b""
     dimension: int = 0
+    code_counts: bytes = b""
+    codes: bytes = b""
     links: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     remaining: tuple[str, ...] = ()

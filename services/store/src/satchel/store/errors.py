@@ -45,6 +45,35 @@ class VersionNotFound(ServiceError):
         )
 
 
+class BatchNotFound(ServiceError):
+    """No memory was archived by such a run, or the caller may not see it."""
+
+    code = Code.NOT_FOUND
+    reason = "ERROR_REASON_BATCH_NOT_FOUND"
+
+    def __init__(self, batch_id: str) -> None:
+        super().__init__(
+            f"No memory was archived by a run with the id {batch_id}. Use the id that archiving or "
+            "consolidating returned, or 'archive_batch_id' of an archived memory.",
+            batch_id=batch_id,
+        )
+
+
+class LinkedBackwards(ServiceError):
+    """The memories are linked by this relation in the other direction."""
+
+    code = Code.FAILED_PRECONDITION
+    reason = "ERROR_REASON_LINKED_BACKWARDS"
+
+    def __init__(self, *, cause_id: str, effect_id: str) -> None:
+        super().__init__(
+            f"By this relation {effect_id} is the cause of {cause_id} already, and cannot be its effect too. "
+            "Remove that link first, or swap the ids.",
+            cause_id=cause_id,
+            effect_id=effect_id,
+        )
+
+
 class LinkTargetNotFound(ServiceError):
     """A causal link names a memory that the project does not have."""
 
@@ -200,8 +229,9 @@ class ModelMismatch(ServiceError):
 
     def __init__(self, *, expected: str, actual: str) -> None:
         super().__init__(
-            f"The stored vectors were made by the model {expected[:16]}, the query by {actual[:16]}. "
-            "Embed the query with the model that made the stored vectors.",
+            f"The stored vectors were made by the model {expected[:16]}, the query by {actual[:16]}. Embed "
+            "the query with the model that made the stored vectors, or run 'satchel reembed', which makes "
+            "all vectors anew with the embedder's.",
             expected_model=expected,
             actual_model=actual,
         )

@@ -11,4 +11,5 @@ async def show_counts(reading: Reading) -> None:
     metrics.VECTOR_COUNT.set(status.passages)
     metrics.ARCHIVED.set(status.archived)
     metrics.PENDING.set(status.pending)
+    metrics.OUTDATED.set(status.outdated)
     metrics.REVISION.set(status.head)

@@ -14,6 +14,7 @@ class GraphStore(Protocol):
 
         Raises:
             MemoryNotFound: one of them is not there, or they are not of one project.
+            LinkedBackwards: the effect is the cause of its cause already, by the same relation.
         """
         ...
 

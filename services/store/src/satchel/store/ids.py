@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 _PREFIXED = re.compile(
-    r"(?:(?:t0|f0|v0|fp|id):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})", re.IGNORECASE
+    r"(?:id: ?)?(?:(?:t0|f0|v0|fp):)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})",
+    re.IGNORECASE,
 )
 _VERSION = 0x7
 _VARIANT = 0b10

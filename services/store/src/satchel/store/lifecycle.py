@@ -1,6 +1,5 @@
 """What becomes of memories in time, in the store's own terms: timeline, archive, clearing, versions. Pure."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,9 +9,6 @@ from satchel.store.preparing import as_new
 from satchel.store.scope import Scope
 
 MOST_IDS = 10_000  # that an answer lists, as the contract has it
-READ_FOR_SUMMARY = 2000  # code points of a text that its summary may come from
-_SUMMARY_OF_TEXT = 80
-_LONGEST_SUMMARY = 200
 _SAID = (
     "content", "wing", "room", "type", "tags", "metadata", "title", "summary", "path", "component", "source",
     "sensitivity", "occurred_at",
@@ -122,21 +118,6 @@ class Versions:
 
     versions: tuple[Version, ...]
     has_more: bool
-
-
-def summary_of(fingerprint: str, text: str) -> str:
-    """Return what a memory is about on one line: its first subject, else its decision, else its text's begin.
-
-    ``fingerprint`` is canonical JSON. At most 200 code points, of a text 80. A subject that only repeats the
-    type, as a text without subjects has, counts for none.
-    """
-    facts = json.loads(fingerprint)
-    kind = facts["type"].replace("_", " ")
-    for found in (*facts.get("subjects", ())[:1], facts.get("decision", "")):
-        line = " ".join(found.split())
-        if line not in ("", kind):
-            return line[:_LONGEST_SUMMARY]
-    return " ".join(text[:READ_FOR_SUMMARY].split())[:_SUMMARY_OF_TEXT]
 
 
 def said_by(memory: Memory) -> dict[str, object]:

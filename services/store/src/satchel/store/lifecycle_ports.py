@@ -42,6 +42,7 @@ class LifecycleStore(Protocol):
 
         Raises:
             MemoryNotFound: one of the ids is not there; nothing was brought back.
+            BatchNotFound: no memory that is there was archived under the batch.
         """
         ...
 

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import grpc
 
@@ -14,6 +15,7 @@ from satchel.api.store.v1 import (
     graph_service_pb2_grpc,
     ingest_service_pb2_grpc,
     lifecycle_service_pb2_grpc,
+    maintenance_service_pb2_grpc,
     memory_service_pb2_grpc,
     search_service_pb2_grpc,
 )
@@ -29,9 +31,7 @@ from satchel.runtime.server import serve_forever
 from satchel.runtime.settings import load
 from satchel.runtime.telemetry import setup_telemetry
 from satchel.store.adapters.embedder import RemoteEmbedder
-from satchel.store.causality import Lookback
-from satchel.store.engine.archiving import Archiving, Schedule, archive_regularly
-from satchel.store.engine.clearing import Clearing
+from satchel.store.engine.archiving import archive_regularly
 from satchel.store.engine.consolidation import Consolidating
 from satchel.store.engine.embedding import PendingEmbedder
 from satchel.store.engine.enriching import Enriching
@@ -40,22 +40,22 @@ from satchel.store.engine.graph import Graphs
 from satchel.store.engine.importing import Importing
 from satchel.store.engine.ingesting import Ingesting
 from satchel.store.engine.reading import Reading
-from satchel.store.engine.timeline import Timelines
-from satchel.store.engine.versions import Versioning
+from satchel.store.engine.reembedding import Reembedding
 from satchel.store.engine.writing import Writing
+from satchel.store.engine_building import Lifecycle, Parts
 from satchel.store.enrichment_building import open_enriching
 from satchel.store.factory import open_store
 from satchel.store.gauges import show_counts
 from satchel.store.identity_building import Identities, build_identities
 from satchel.store.ids import Stamps
 from satchel.store.metrics import COUNTS
-from satchel.store.model import MemoryType
 from satchel.store.ports import Embedder, MemoryStore
 from satchel.store.servicers.changes import ChangeServicer
 from satchel.store.servicers.consolidation import ConsolidationServicer
 from satchel.store.servicers.graph import GraphServicer
 from satchel.store.servicers.ingest import IngestServicer
 from satchel.store.servicers.lifecycle import LifecycleServicer
+from satchel.store.servicers.maintenance import MaintenanceServicer
 from satchel.store.servicers.memories import MemoryServicer
 from satchel.store.servicers.search import SearchServicer
 from satchel.store.settings import (
@@ -71,22 +71,9 @@ from satchel.store.webhook_building import Surroundings, Webhooks, open_webhooks
 _PREPARE_QUEUE = 1024
 _COMPARE_QUEUE = 64
 _CONVERSATIONS_QUEUE = 64
-_FIRST_ARCHIVING_S = 60.0  # after the start, which has other things to do
-_HOUR_S = 3600
 _WITHOUT_IDENTITIES = SoulSettings()
 _WITHOUT_WEBHOOKS = WebhookRules()
 _SURROUNDINGS = Surroundings()
-_DAY_US = 24 * 3600 * 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Lifecycle:
-    """What becomes of memories in time."""
-
-    archiving: Archiving
-    clearing: Clearing
-    versioning: Versioning
-    timelines: Timelines
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +91,8 @@ class Built:
     consolidating: Consolidating
     webhooks: Webhooks
     enriching: Enriching
+    pending: PendingEmbedder
+    reembedding: Reembedding
 
     def register(self, server: grpc.aio.Server) -> None:
         """Add the store's servicers to a server."""
@@ -117,6 +106,8 @@ class Built:
         graph_service_pb2_grpc.add_GraphServiceServicer_to_server(GraphServicer(self.graphs), server)
         ingest = IngestServicer(Ingesting(self.store, self.writing))
         ingest_service_pb2_grpc.add_IngestServiceServicer_to_server(ingest, server)
+        maintenance = MaintenanceServicer(self.reembedding)
+        maintenance_service_pb2_grpc.add_MaintenanceServiceServicer_to_server(maintenance, server)
         self.identities.register(server)
         self.webhooks.register(server)
         search_service_pb2_grpc.add_SearchServiceServicer_to_server(SearchServicer(self.reading), server)
@@ -150,94 +141,85 @@ async def build(
     Raises:
         StoreUnavailable: the database cannot be used.
     """
-    if embedder is None:
-        if embedder_channel is None:
-            raise ValueError("The store needs an embedder: pass embedder_channel or embedder.")
-        embedder = RemoteEmbedder(embedder_channel)
     async with AsyncExitStack() as stack:
-        preparer = await stack.enter_async_context(BoundedExecutor(1, _PREPARE_QUEUE, "store-prepare"))
-        comparer = await stack.enter_async_context(BoundedExecutor(1, _COMPARE_QUEUE, "store-compare"))
-        conversations = await stack.enter_async_context(
-            BoundedExecutor(1, _CONVERSATIONS_QUEUE, "store-conversations")
-        )
         if store is None:
             store = await stack.enter_async_context(open_store(settings, now=clock()))
-        pending = PendingEmbedder(
+        parts = Parts(
+            settings,
             store,
-            embedder,
-            timeout_s=settings.import_timeout_s,
-            first_s=settings.retry_first_s,
-            longest_s=settings.retry_longest_s,
+            embedder or _remote(embedder_channel),
+            Stamps(clock),
+            clock,
+            pause,
         )
-        stamps = Stamps(clock)
-        writing = Writing(
-            store,
-            embedder,
-            stamps,
-            preparer=preparer,
-            pending=pending,
-            embed_timeout_s=settings.embed_timeout_s,
-            lookback=Lookback(settings.causal_lookback, round(settings.causal_max_days * _DAY_US)),
-            clock=clock,
-        )
-        importing = Importing(
-            writing,
-            store,
-            batch_size=settings.import_batch,
-            ahead=settings.import_ahead,
-            timeout_s=settings.import_timeout_s,
-        )
-        reading = Reading(store, message_bytes=settings.message_bytes)
-        lifecycle = _lifecycle(settings, store, writing, stamps, clock)
         told = await stack.enter_async_context(
-            open_webhooks(webhooks, store, stamps, clock=clock, surroundings=surroundings)
+            open_webhooks(webhooks, parts.store, parts.stamps, clock=clock, surroundings=surroundings)
         )
-        regular = archive_regularly(lifecycle.archiving, _schedule(settings, pause))
-        enriching = await stack.enter_async_context(open_enriching(settings, store, pause=pause))
-        await stack.enter_async_context(running(pending.run(), regular, enriching.run()))
-        stack.enter_context(read_at_scrape("store", COUNTS, lambda: show_counts(reading)))
-        yield Built(
-            writing,
-            importing,
-            reading,
-            Following(store, message_bytes=settings.message_bytes),
-            store,
-            lifecycle,
-            build_identities(soul, store, reading, reader=conversations, clock=clock),
-            Graphs(store),
-            Consolidating(
-                store,
-                writing,
-                stamps,
-                comparer=comparer,
-                message_bytes=settings.message_bytes,
-                embed_timeout_s=settings.embed_timeout_s,
-                clock=clock,
-            ),
-            told,
-            enriching,
-        )
+        enriching = await stack.enter_async_context(open_enriching(settings, parts.store, pause=pause))
+        built = _assemble(parts, await _open_threads(stack), soul, told, enriching)
+        await stack.enter_async_context(_working(parts, built))
+        stack.enter_context(read_at_scrape("store", COUNTS, lambda: show_counts(built.reading)))
+        yield built
 
 
-def _lifecycle(
-    settings: StoreSettings, store: MemoryStore, writing: Writing, stamps: Stamps, clock: Callable[[], int]
-) -> Lifecycle:
-    days = {
-        MemoryType.SESSION_NOTE: settings.archive_session_note_days,
-        MemoryType.DEBUG_LOG: settings.archive_debug_log_days,
+class _Threads(NamedTuple):
+    """Where what takes long runs."""
+
+    preparer: BoundedExecutor
+    comparer: BoundedExecutor
+    conversations: BoundedExecutor
+
+
+async def _open_threads(stack: AsyncExitStack) -> _Threads:
+    """Open one thread for each kind of work until the stack is left."""
+    queues = {
+        "store-prepare": _PREPARE_QUEUE,
+        "store-compare": _COMPARE_QUEUE,
+        "store-conversations": _CONVERSATIONS_QUEUE,
     }
-    return Lifecycle(
-        Archiving(store, stamps, days=days, clock=clock),
-        Clearing(store, clock=clock),
-        Versioning(store, writing, message_bytes=settings.message_bytes, clock=clock),
-        Timelines(store),
+    executors = [BoundedExecutor(1, size, name) for name, size in queues.items()]
+    return _Threads(*[await stack.enter_async_context(executor) for executor in executors])
+
+
+def _assemble(
+    parts: Parts, threads: _Threads, soul: SoulSettings, webhooks: Webhooks, enriching: Enriching
+) -> Built:
+    """Wire the use cases."""
+    store, size = parts.store, parts.settings.message_bytes
+    pending = parts.pending()
+    writing = parts.writing(threads.preparer, pending)
+    reading = Reading(store, message_bytes=size)
+    return Built(
+        writing=writing,
+        importing=parts.importing(writing),
+        reading=reading,
+        following=Following(store, message_bytes=size),
+        store=store,
+        lifecycle=parts.lifecycle(writing),
+        identities=build_identities(soul, store, reading, reader=threads.conversations, clock=parts.clock),
+        graphs=Graphs(store),
+        consolidating=parts.consolidating(writing, threads.comparer),
+        webhooks=webhooks,
+        enriching=enriching,
+        pending=pending,
+        reembedding=parts.reembedding(pending),
     )
 
 
-def _schedule(settings: StoreSettings, pause: Callable[[float], Awaitable[None]]) -> Schedule:
-    return Schedule(
-        first_s=_FIRST_ARCHIVING_S, interval_s=settings.archive_interval_hours * _HOUR_S, pause=pause
+def _working(parts: Parts, built: Built) -> AbstractAsyncContextManager[None]:
+    """Run what goes on beside the calls."""
+    return running(
+        built.pending.run(),
+        archive_regularly(built.lifecycle.archiving, parts.schedule()),
+        built.enriching.run(),
+        built.reembedding.run(),
     )
+
+
+def _remote(channel: grpc.aio.Channel | None) -> Embedder:
+    if channel is None:
+        raise ValueError("The store needs an embedder: pass embedder_channel or embedder.")
+    return RemoteEmbedder(channel)
 
 
 def run(environ: Mapping[str, str] | None = None) -> None:

@@ -25,6 +25,10 @@ NEW, DUPLICATE = STORED.labels("new"), STORED.labels("duplicate")
 EMBEDDED_LATER = FAMILIES.counter(
     "satchel_store_late_embeddings_total", "Memories that got their vectors after they had been stored."
 )
+REEMBEDDED = FAMILIES.counter(
+    "satchel_store_reembedded_memories_total",
+    "Memories that got new vectors because the embedder had another model.",
+)
 
 MEMORY_COUNT = FAMILIES.gauge(
     "mira_memory_count", "Memories in the store, of all projects, archived ones too."
@@ -32,8 +36,11 @@ MEMORY_COUNT = FAMILIES.gauge(
 VECTOR_COUNT = FAMILIES.gauge("mira_vector_count", "Vectors in the store: one for each passage.")
 ARCHIVED = FAMILIES.gauge("satchel_store_archived_memories", "Memories that are archived.")
 PENDING = FAMILIES.gauge("satchel_store_pending_embeddings", "Memories that wait for their vectors.")
+OUTDATED = FAMILIES.gauge(
+    "satchel_store_outdated_embeddings", "Memories whose vectors are of another model than the one in use."
+)
 REVISION = FAMILIES.gauge("satchel_store_revision", "Newest revision: how many changes there have been.")
-COUNTS = (MEMORY_COUNT, VECTOR_COUNT, ARCHIVED, PENDING, REVISION)
+COUNTS = (MEMORY_COUNT, VECTOR_COUNT, ARCHIVED, PENDING, OUTDATED, REVISION)
 
 COMMIT_WRITES = FAMILIES.histogram(
     "satchel_store_commit_writes", "Writes that one commit put on disk together.", buckets=SIZES

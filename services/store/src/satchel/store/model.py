@@ -116,13 +116,17 @@ class Passages:
     """The passages of one text.
 
     ``spans`` packs one pair of little-endian int32 for each passage (first code point, code point after
-    the last); ``vectors`` packs little-endian float32 rows of unit norm in the same order.
+    the last); ``vectors`` packs little-endian float32 rows of unit norm in the same order. ``codes`` are the
+    codes of the passages' tokens, as the contract has them, and ``code_counts`` packs one little-endian int32
+    for each passage, which says how many it has; both are empty where there are none.
     """
 
     model: ModelIdentity
     count: int
     spans: bytes
     vectors: bytes
+    code_counts: bytes = b""
+    codes: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +211,7 @@ class Memory(NamedTuple):
     """A stored memory, whole.
 
     ``fingerprint`` and ``metadata`` are JSON texts; ``passage_count`` is 0 while the embedding is pending.
-    ``archive_batch`` is the id of the run that archived it, empty while it is active.
+    ``archive_batch`` is the id of the run that archived it last, also when it is active again.
     A named tuple and not a dataclass because a recall makes hundreds of them.
     """
 
@@ -335,7 +339,8 @@ class Change(NamedTuple):
 class Changes:
     """Some changes by ascending revision; everything up to ``through`` is covered.
 
-    ``store_id`` is that of the database; another one means that the store was replaced.
+    ``store_id`` is that of the database; another one means that the store was replaced. With ``reembedding``
+    some memories still have vectors of another model than ``model``, which are left out.
     """
 
     changes: tuple[Change, ...]
@@ -343,6 +348,7 @@ class Changes:
     head: int
     model: ModelIdentity | None
     store_id: str
+    reembedding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +371,10 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the store holds; counts cover active and archived memories."""
+    """What the store holds; counts cover active and archived memories.
+
+    ``outdated`` is how many have vectors of another model than ``model``, the one in use.
+    """
 
     memories: int
     archived: int
@@ -380,3 +389,4 @@ class Status:
     schema_version: int
     database_bytes: int
     model: ModelIdentity | None
+    outdated: int = 0

@@ -19,6 +19,7 @@ from satchel.store.model import (
     Embedded,
     Fetched,
     Memory,
+    ModelIdentity,
     Passages,
     Pending,
     Prepared,
@@ -27,6 +28,7 @@ from satchel.store.model import (
     Status,
     Stored,
 )
+from satchel.store.reembedding_ports import ReembeddingStore
 from satchel.store.scope import Place, Scope, TextFound, VectorsFound
 from satchel.store.webhooks.ports import WebhookStore
 
@@ -124,6 +126,11 @@ class MemoryStore(Protocol):
         ...
 
     @property
+    def reembedding(self) -> ReembeddingStore:
+        """Vectors that are made anew for another model."""
+        ...
+
+    @property
     def webhooks(self) -> WebhookStore:
         """Endpoints, and the events on their way to them."""
         ...
@@ -210,7 +217,7 @@ class MemoryStore(Protocol):
         ...
 
     async def pending(self, *, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
-        """Return memories that wait for their vectors, oldest first, without those to skip."""
+        """Return memories that have no vectors at all, oldest first, without those to skip."""
         ...
 
     async def search_text(self, query: TextQuery) -> TextFound:
@@ -242,6 +249,14 @@ class MemoryStore(Protocol):
 
 class Embedder(Protocol):
     """Turns texts into passages with vectors."""
+
+    async def loaded_model(self, *, timeout_s: float) -> ModelIdentity:
+        """Return the model that makes the vectors.
+
+        Raises:
+            EmbedderUnavailable: it does not answer, or has no model.
+        """
+        ...
 
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         """Return the passages of each text, in order.

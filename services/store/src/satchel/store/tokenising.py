@@ -45,11 +45,21 @@ _TRAILING = ".,;:!?)]}*_"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``whole`` is the term; ``parts`` follow it in the index; ``code`` marks an identifier."""
+    """``whole`` is the term; ``parts`` follow it in the index; ``code`` marks an identifier.
+
+    ``last`` is the character that ends a run of an unspaced script. It begins no pair, so the index holds it
+    alone: a search for one character looks for what begins with it.
+    """
 
     whole: str
     parts: tuple[str, ...] = ()
     code: bool = False
+    last: str = ""
+
+    @property
+    def indexed(self) -> tuple[str, ...]:
+        """What the index holds of it, in order."""
+        return (self.whole, *self.parts, self.last) if self.last else (self.whole, *self.parts)
 
 
 def is_lone(term: str) -> bool:
@@ -70,13 +80,17 @@ def tokens_of(text: str) -> Iterator[Token]:
         if (word := match["word"]) is not None:
             yield from _word(word, match["sign"])
         elif (run := match["unspaced"]) is not None:
-            yield from (Token(pair) for pair in _pairs(run))
+            yield from _pairs(run)
         elif match["elided"] is None:
             yield _address(match.group().rstrip(_TRAILING))
 
 
-def _pairs(run: str) -> Iterable[str]:
-    return map("".join, itertools.pairwise(run)) if len(run) > 1 else (run,)
+def _pairs(run: str) -> Iterator[Token]:
+    if len(run) == 1:
+        yield Token(run)
+        return
+    yield from (Token(one + other) for one, other in itertools.pairwise(run[:-1]))
+    yield Token(run[-2:], last=run[-1])
 
 
 def _word(word: str, sign: str | None) -> Iterator[Token]:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from satchel.runtime.folding import fold, normalise
+from satchel.runtime.stopwords import stop_words
 from satchel.store.extraction.fingerprint import Fingerprint
-from satchel.store.stopwords import stop_words
 from satchel.store.tokenising import Token, is_lone, plain_words, tokens_of
 
 MAX_TAGS = 32
@@ -78,7 +78,7 @@ class _Chunk(NamedTuple):
 
 def terms(text: str) -> list[str]:
     """Return the folded terms of ``text`` in order, repeats kept; an identifier stands before its parts."""
-    return [term for token in tokens_of(normalise(text, "NFKC")) for term in (token.whole, *token.parts)]
+    return [term for token in tokens_of(normalise(text, "NFKC")) for term in token.indexed]
 
 
 def index_text(text: str) -> str:
@@ -145,7 +145,7 @@ def _chunks(text: str) -> Iterator[_Chunk]:
 
 
 def _read(chunk: str) -> _Chunk:
-    read = [term for token in tokens_of(chunk) for term in (token.whole, *token.parts)]
+    read = [term for token in tokens_of(chunk) for term in token.indexed]
     return _Chunk(encode(" ".join(read)), tuple(map(_plain, plain_words(chunk))))
 
 

@@ -6,23 +6,26 @@ from typing import Self
 
 import numpy as np
 import onnxruntime as ort
+from numpy.typing import NDArray
 
+from satchel.embedder.coding import bytes_per_token, sign_codes
 from satchel.embedder.errors import ModelMissing
-from satchel.embedder.model import Batch, Pooling, Vectors
+from satchel.embedder.model import Batch, Embedded, Pooling
 from satchel.embedder.pooling import pool
 from satchel.runtime.executor import BoundedExecutor
 
 _KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-# One call runs for each lane of the engine; a third finds both threads busy and waits.
-_WORKERS = 2
+# The engine has a lane for queries and one for passages.
+_LANES = 2
 _MAX_WAITING = 16
 # Batches from here on give their working memory back to the system when they end: that costs nothing
 # measurable (README.md), and keeps a long text from deciding the process's size for good.
 _SHRINK_FROM_TOKENS = 256
+_AXES_OF_STATES = 3
 
 
 class OnnxSession:
-    """One ONNX model on the CPU. Runs on threads of its own; `aclose` ends them."""
+    """One ONNX model on the CPU. Runs on threads of its own, one a batch; `aclose` ends them."""
 
     def __init__(self, session: ort.InferenceSession, pooling: Pooling, executor: BoundedExecutor) -> None:
         self._session = session
@@ -34,28 +37,33 @@ class OnnxSession:
         self._shrink.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._has_garbage = True  # loading leaves some
         self.dimension = 0
+        self.has_token_states = False
 
     @classmethod
     async def open(cls, path: Path, *, name: str, pooling: Pooling, threads: int) -> Self:
-        """Load a model and run it once, which tells its dimension.
+        """Load a model and run it once, which tells its dimension and whether it pools by itself.
+
+        Each lane of the engine can have ``threads`` batches run at once.
 
         Raises:
             ModelMissing: the file is no model, or asks for inputs that are not known here.
         """
-        executor = BoundedExecutor(_WORKERS, _MAX_WAITING, "embedder-onnx")
+        executor = BoundedExecutor(_LANES * threads, _MAX_WAITING, "embedder-onnx")
         try:
-            raw = await executor.run(_load, path, name, threads)
+            raw = await executor.run(_load, path, name)
             session = cls(raw, pooling, executor)
             probe = np.ones((1, 2), dtype=np.int64)
-            session.dimension = (await session.embed(Batch(probe, probe))).shape[1]
+            states = await executor.run(session._states, Batch(probe, probe, np.zeros(0, dtype=np.intp)))
+            session.dimension = states.shape[-1]
+            session.has_token_states = states.ndim == _AXES_OF_STATES
             await session.rest()
         except BaseException:
             await executor.close()
             raise
         return session
 
-    async def embed(self, batch: Batch) -> Vectors:
-        """Return (batch, dimension), each row of unit norm."""
+    async def embed(self, batch: Batch) -> Embedded:
+        """See the port."""
         return await self._executor.run(self._run, batch)
 
     async def rest(self) -> None:
@@ -68,7 +76,17 @@ class OnnxSession:
         """Wait for what runs, and end the threads."""
         await self._executor.close()
 
-    def _run(self, batch: Batch) -> Vectors:
+    def _run(self, batch: Batch) -> Embedded:
+        states = self._states(batch)
+        codes = (
+            sign_codes(states, batch.coded)
+            if len(batch.coded)
+            else np.zeros((0, bytes_per_token(self.dimension)), dtype=np.uint8)
+        )
+        return Embedded(pool(states, batch.mask, self._pooling), codes)
+
+    def _states(self, batch: Batch) -> NDArray[np.float32]:
+        """Return (batch, tokens, dimension), or (batch, dimension) from a model that pools by itself."""
         known = {"input_ids": batch.ids, "attention_mask": batch.mask}
         if "token_type_ids" in self._inputs:
             known["token_type_ids"] = np.zeros_like(batch.ids)
@@ -76,13 +94,13 @@ class OnnxSession:
         is_large = batch.ids.size >= _SHRINK_FROM_TOKENS
         self._has_garbage |= is_large
         options = self._shrink if is_large else None
-        states = self._session.run([self._output], feed, options)[0]
-        return pool(states, batch.mask, self._pooling)
+        states: NDArray[np.float32] = self._session.run([self._output], feed, options)[0]
+        return states
 
 
-def _load(path: Path, name: str, threads: int) -> ort.InferenceSession:
+def _load(path: Path, name: str) -> ort.InferenceSession:
     try:
-        session = ort.InferenceSession(str(path), _options(threads), providers=["CPUExecutionProvider"])
+        session = ort.InferenceSession(str(path), _options(), providers=["CPUExecutionProvider"])
     except Exception as exc:  # ONNX Runtime's errors have no common class of their own
         raise ModelMissing(
             model=name,
@@ -99,20 +117,20 @@ def _load(path: Path, name: str, threads: int) -> ort.InferenceSession:
     return session
 
 
-def _options(threads: int) -> ort.SessionOptions:
+def _options() -> ort.SessionOptions:
     """Return the options that measured best on two cores (README.md).
 
-    The basic level folds the packaged model's int8 weights into float32 once; the fusions of the higher
-    levels cost 5 to 7 % here. Spinning threads would take the processor from the other services. Memory
-    patterns are kept for each shape, and texts come in every shape.
+    One thread a batch: two threads wait for each other at every step, and for longest where other work has
+    one of their processors. The basic level folds the packaged model's int8 weights into float32 once; the
+    fusions of the higher levels cost 5 to 7 % here. Memory patterns are kept for each shape, and texts come
+    in every shape.
     """
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_mem_pattern = False
     options.log_severity_level = 3  # errors; warnings about the graph do not concern a user
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 
 

@@ -11,6 +11,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
+from satchel.embedder.content import token_kinds
 from satchel.embedder.errors import ModelMissing
 from satchel.embedder.model import Encoding, Frame, Role, TokenIds
 
@@ -32,6 +33,7 @@ class HuggingFaceTokenizer:
         raw.no_truncation()
         self._raw = raw
         self.pad_id = _pad_id(raw, padding)
+        self.kinds = token_kinds(raw.get_vocab(with_added_tokens=True), _special_ids(raw))
         head, tail = _special_frame(raw)
         self._frames = {
             role: Frame(np.concatenate((head, self._prefix_ids(prefixes.get(role, "")))), tail)
@@ -100,6 +102,10 @@ def _special_frame(raw: RawTokenizer) -> tuple[TokenIds, TokenIds]:
         np.array(framed[:head], dtype=np.int32),
         np.array(framed[head + len(bare) :], dtype=np.int32),
     )
+
+
+def _special_ids(raw: RawTokenizer) -> list[int]:
+    return [index for index, token in raw.get_added_tokens_decoder().items() if token.special]
 
 
 def _pad_id(raw: RawTokenizer, padding: dict[str, object] | None) -> int:

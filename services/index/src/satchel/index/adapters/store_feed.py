@@ -113,6 +113,7 @@ def _batch(response: change_service_pb2.WatchChangesResponse) -> FeedBatch:
         through_revision=response.through_revision,
         model=decode_model(response.model),
         store_id=response.store_id,
+        reembedding=response.reembedding,
     )
 
 

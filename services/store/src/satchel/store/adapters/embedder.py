@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from struct import pack
 
 import grpc
 
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
+from satchel.api.types.v1 import model_pb2
 from satchel.runtime.errors import Code
 from satchel.runtime.status import from_rpc_error
 from satchel.store.model import ModelIdentity, Passages
@@ -16,6 +17,7 @@ from satchel.store.ports import EmbedderRefused, EmbedderUnavailable
 
 _MAX_TEXTS = 256
 _FLOAT_BYTES = 4
+_MISMATCH = "The embedder's response does not match its request."
 _LEAST_S = 0.001  # of a request, so that one without time fails as too late and not as malformed
 _REFUSALS = frozenset({Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.FAILED_PRECONDITION})
 
@@ -27,6 +29,17 @@ class RemoteEmbedder:
         self._stub = rpc.EmbedderServiceStub(channel)
         self._clock = clock
 
+    async def loaded_model(self, *, timeout_s: float) -> ModelIdentity:
+        """See the port."""
+        try:
+            response = await self._stub.ListModels(pb.ListModelsRequest(), timeout=timeout_s)
+        except grpc.aio.AioRpcError as error:
+            raise EmbedderUnavailable(from_rpc_error(error).message) from error
+        if not response.models:
+            raise EmbedderUnavailable("The embedder has no model.")
+        first = response.models[0]
+        return ModelIdentity(first.name, first.revision, first.sha256, first.dimension, first.max_tokens)
+
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         """See the port."""
         found: list[Passages] = []
@@ -37,7 +50,9 @@ class RemoteEmbedder:
         return tuple(found)
 
     async def _embed_some(self, texts: Sequence[str], timeout_s: float) -> list[Passages]:
-        request = pb.EmbedTextsRequest(texts=texts, role=pb.TEXT_ROLE_PASSAGE, split_passages=True)
+        request = pb.EmbedTextsRequest(
+            texts=texts, role=pb.TEXT_ROLE_PASSAGE, split_passages=True, with_token_codes=True
+        )
         try:
             response = await self._stub.EmbedTexts(request, timeout=timeout_s)
         except grpc.aio.AioRpcError as error:
@@ -62,12 +77,38 @@ def _passages(response: pb.EmbedTextsResponse, count: int) -> list[Passages]:
         response.model.max_tokens,
     )
     row = response.dimension * _FLOAT_BYTES
-    found, place = [], 0
+    found, first = [], 0
+    codes = _Codes(response.token_codes, len(response.spans))
     for _, spans in groupby(response.spans, key=lambda span: span.text_index):
         own = list(spans)
+        end = first + len(own)
         packed = pack(f"<{2 * len(own)}i", *(edge for span in own for edge in (span.start, span.end)))
-        found.append(Passages(model, len(own), packed, response.vectors[place : place + row * len(own)]))
-        place += row * len(own)
-    if len(found) != count or place != len(response.vectors):
-        raise EmbedderUnavailable("The embedder's response does not match its request.")
+        vectors = response.vectors[row * first : row * end]
+        found.append(Passages(model, len(own), packed, vectors, *codes.of(first, end)))
+        first = end
+    if len(found) != count or row * first != len(response.vectors):
+        raise EmbedderUnavailable(_MISMATCH)
     return found
+
+
+class _Codes:
+    """The codes of a response's rows, if it has any.
+
+    Raises:
+        EmbedderUnavailable: there are not as many as it says.
+    """
+
+    def __init__(self, codes: model_pb2.TokenCodes, rows: int) -> None:
+        self._codes, self._width = codes.codes, codes.bytes_per_token
+        self._counts = list(codes.counts) if codes.codes else [0] * rows
+        self._ends = [0, *accumulate(self._counts)]
+        if len(self._counts) != rows or self._ends[-1] * self._width != len(self._codes):
+            raise EmbedderUnavailable(_MISMATCH)
+
+    def of(self, first: int, end: int) -> tuple[bytes, bytes]:
+        """Return counts and codes of rows [first, end), packed; both empty without any code."""
+        start, stop = self._ends[first], self._ends[end]
+        if start == stop:
+            return b"", b""
+        counts = pack(f"<{end - first}i", *self._counts[first:end])
+        return counts, self._codes[start * self._width : stop * self._width]

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 from satchel.runtime.folding import fold
+from satchel.runtime.stopwords import word_set
 from satchel.store.extraction.gazetteer import LABELS
 from satchel.store.model import Clues
-from satchel.store.stopwords import word_set
 
 Key = TypeVar("Key")
 

@@ -8,8 +8,8 @@ costs little, since a link also needs a memory with the same subject; but a deni
 import re
 
 from satchel.runtime.folding import fold, normalise
+from satchel.runtime.stopwords import word_set
 from satchel.store.model import Relation, Trigger
-from satchel.store.stopwords import word_set
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u02bc": "'", "\xa0": " ", "\u202f": " "})
 _LONGEST = 60  # code points of a phrase as it is kept

@@ -65,6 +65,7 @@ class Archiving:
 
         Raises:
             MemoryNotFound: one of the ids is not there; nothing was brought back.
+            BatchNotFound: no memory that is there was archived by such a run.
         """
         wanted = ToUnarchive(project, tuple(dict.fromkeys(ids)), batch)
         return await self._store.lifecycle.unarchive(wanted, now=self._clock())

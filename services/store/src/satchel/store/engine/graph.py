@@ -30,6 +30,7 @@ class Graphs:
 
         Raises:
             MemoryNotFound: one of them is not there, or they are not of one project.
+            LinkedBackwards: the effect is the cause of its cause already, by the same relation.
             InvalidRequest: they are the same.
         """
         if pair.cause == pair.effect:

@@ -47,11 +47,17 @@ class Reading:
         return await self._store.fetch(replace(query, max_bytes=self._message_bytes))
 
     async def fetch_candidates(
-        self, ids: Sequence[str], scope: Scope, *, neighbors: int, neighbors_of_first: int
+        self,
+        ids: Sequence[str],
+        scope: Scope,
+        *,
+        neighbors: int,
+        neighbors_of_first: int,
+        with_codes: bool = False,
     ) -> Candidates:
         """Return what a recall needs of memories and their neighbours, as many as an answer holds."""
         most = _CANDIDATE_MESSAGES * self._message_bytes
-        query = CandidateQuery(tuple(ids), scope, neighbors, neighbors_of_first, most)
+        query = CandidateQuery(tuple(ids), scope, neighbors, neighbors_of_first, most, with_codes)
         return await self._store.fetch_candidates(query)
 
     async def page(self, scope: Scope, size: int, token: str, arguments: bytes) -> Page:

@@ -51,6 +51,7 @@ _TAIL = re.compile(
     r"|by|in\s+order|in\s+favou?r|on\s+account|after|en\s+raison|à\s+cause|was|were|is|are)\b"
     r"|,\s*(?:we|i|they|he|she|it|the\s+team|nous|on|je|which)\b|\s+[-\u2013\u2014]\s+|:"
 )
+_CLOSING = re.compile(r"[)\]]")
 _ARTICLE = re.compile(
     r"^(?:(?:both|either|the|an?|using|le|la|les|une?|des|du)\s+|l['\u2019]\s*)+", re.IGNORECASE
 )
@@ -62,8 +63,13 @@ def find_rejected(reading: Reading) -> tuple[str, ...]:
 
 
 def instead_starts(reading: Reading) -> list[int]:
-    """Return where "instead of" and its like begin, in text order; "over" is not among them."""
-    return [match.start() for match in reading.matches(_REPLACING)][:64]
+    """Return where "instead of" and its like begin, in text order, and where "(rejected:" does.
+
+    "Over" is not among them.
+    """
+    labels = (match for match in reading.matches(_PARTICIPLES) if _LABEL.match(reading.lower, match.start()))
+    bracketed = (match.start() - 1 for match in labels if reading.before(match.start(), 1) in {"(", "["})
+    return sorted([*(match.start() for match in reading.matches(_REPLACING)), *bracketed])[:64]
 
 
 def _rejected(reading: Reading) -> Iterator[str]:
@@ -91,8 +97,11 @@ def _turned_down(reading: Reading, place: int) -> Iterable[str]:
 
 
 def _items(clause: str, *, strict: bool) -> Iterator[str]:
-    """Split a list into items; when ``strict``, a later item that reads like a clause ends the list."""
-    flat = tidy(unbracket(clause if not strict else cut(clause, _TAIL)))
+    """Split a list into items; it ends with the bracket in which it stands.
+
+    When ``strict``, a later item that reads like a clause ends the list.
+    """
+    flat = tidy(cut(unbracket(clause if not strict else cut(clause, _TAIL)), _CLOSING))
     for position, part in enumerate(SEPARATOR.split(flat)):
         item = tidy(_ARTICLE.sub("", cut(part, _TAIL)))
         if strict and position and len(item.split()) > _NAME_WORDS:

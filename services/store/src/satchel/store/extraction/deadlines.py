@@ -6,10 +6,10 @@ today's date. Bare numbers are none ("ports 8080").
 
 import re
 
+from satchel.runtime.stopwords import word_set
 from satchel.store.extraction.gazetteer import DAYS, MONTHS
 from satchel.store.extraction.phrases import clip
 from satchel.store.extraction.reading import Reading
-from satchel.store.stopwords import word_set
 
 _DAY = f"(?:{'|'.join(sorted(DAYS))})"
 _MONTH = f"(?:{'|'.join(sorted(MONTHS, key=lambda month: (-len(month), month)))})"

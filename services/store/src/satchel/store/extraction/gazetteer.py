@@ -4,7 +4,7 @@ The lists decide doubtful cases (is a capital at the start of a sentence a name?
 complete: a name in the middle of a sentence is found without them.
 """
 
-from satchel.store.stopwords import ENGLISH, FRENCH, word_set
+from satchel.runtime.stopwords import ENGLISH, FRENCH, word_set
 
 FIRST_NAMES = word_set(
     """

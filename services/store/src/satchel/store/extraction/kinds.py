@@ -7,9 +7,9 @@ session note. Words count whole ("likely" states no preference).
 import re
 from enum import StrEnum
 
+from satchel.runtime.stopwords import word_set
 from satchel.store.extraction.normal import UPPER
 from satchel.store.extraction.reading import Reading
-from satchel.store.stopwords import word_set
 
 
 class Kind(StrEnum):

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from satchel.runtime.stopwords import word_set
 from satchel.store.extraction.gazetteer import LABELS, ORDINARY, TOPICS
 from satchel.store.extraction.phrases import clip
 from satchel.store.extraction.reading import Reading, unique
-from satchel.store.stopwords import word_set
 
 _MAX_SUBJECTS = 5
 _MAX_TOPICS = 2

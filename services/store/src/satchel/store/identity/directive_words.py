@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from satchel.runtime.stopwords import word_set
 from satchel.store.identity.phrases import PhraseBook, split_phrases
-from satchel.store.stopwords import word_set
 
 # fmt: off
 # What can be asked for. "informal" is a word of its own, and so never "formal".

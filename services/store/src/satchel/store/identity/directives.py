@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from satchel.runtime.stopwords import word_set
 from satchel.store.identity.directive_words import HARMLESS_AFTER_NOT, WORDS
 from satchel.store.identity.phrases import words_of
-from satchel.store.stopwords import word_set
 
 _SENTENCE_END = re.compile(r"[.;:!?\n()\u2013\u2014]+")
 _FAMILY = "family:"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from types import MappingProxyType
 
+from satchel.runtime.stopwords import ENGLISH, FRENCH
 from satchel.store.identity.phrases import PhraseBook, split_phrases
 from satchel.store.identity.prose import Reply, Sentence
 from satchel.store.identity.styles import (
@@ -17,7 +18,6 @@ from satchel.store.identity.styles import (
     SentenceStructure,
     Structure,
 )
-from satchel.store.stopwords import ENGLISH, FRENCH
 
 # fmt: off
 _MANNERS: Mapping[str, str] = MappingProxyType({

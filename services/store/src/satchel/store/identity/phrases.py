@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from satchel.runtime.folding import fold
-from satchel.store.stopwords import word_set
+from satchel.runtime.stopwords import word_set
 
 T = TypeVar("T")
 

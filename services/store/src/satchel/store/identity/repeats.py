@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from satchel.runtime.stopwords import ENGLISH, FRENCH
 from satchel.store.identity.model import MAX_PHRASES, Phrase
 from satchel.store.identity.phrases import words_of
 from satchel.store.identity.prose import Reply
-from satchel.store.stopwords import ENGLISH, FRENCH
 
 _FUNCTION_WORDS = ENGLISH | FRENCH
 _SHORTEST, _LONGEST = 3, 6  # words of a catch phrase

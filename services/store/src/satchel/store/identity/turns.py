@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from satchel.runtime.folding import fold
-from satchel.store.stopwords import word_set
+from satchel.runtime.stopwords import word_set
 
 _AGENT = word_set(
     "assistant agent ai ia bot chatbot model modele claude chatgpt gpt gemini copilot llama mistral"

@@ -66,7 +66,7 @@ def _plain(found: Memory) -> dict[str, Any]:
         "revision": found.revision,
         "embedding": _embedding(embedded=found.passage_count > 0),
         "token_count": found.costs.verbatim,
-        "archive_batch_id": found.archive_batch,
+        "archive_batch_id": found.archive_batch if found.state is MemoryState.ARCHIVED else "",
     }
 
 
@@ -221,19 +221,19 @@ def changes(found: Changes, *, with_vectors: bool) -> changes_pb.WatchChangesRes
         model=model(found.model),
         through_revision=found.through,
         store_id=found.store_id,
+        reembedding=found.reembedding,
     )
 
 
 def text_found(found: TextFound) -> search_pb.SearchTextResponse:
     """Encode hits by words and tags."""
-    return search_pb.SearchTextResponse(
-        hits=[
-            search_pb.TextHit(memory_id=hit.memory_id, score=hit.score, all_words=hit.all_words)
-            for hit in found.hits
-        ],
-        tag_hits=[search_pb.TagHit(memory_id=hit.memory_id, matches=hit.matches) for hit in found.tag_hits],
-        revision=found.revision,
-    )
+    response = search_pb.SearchTextResponse(revision=found.revision)
+    # In place, which saves a message and its copy for each.
+    for hit in found.hits:
+        response.hits.add(memory_id=hit.memory_id, score=hit.score, all_words=hit.all_words)
+    for one in found.tag_hits:
+        response.tag_hits.add(memory_id=one.memory_id, matches=one.matches)
+    return response
 
 
 def vectors_found(found: VectorsFound) -> search_pb.SearchStoredVectorsResponse:
@@ -263,6 +263,7 @@ def status(found: Status, *, unread: int) -> pb.GetStoreStatusResponse:
             archived_count=found.archived,
             pending_embedding_count=found.pending,
             pending_enrichment_count=unread,
+            outdated_embedding_count=found.outdated,
         ),
         head_revision=found.head,
         schema_version=found.schema_version,

@@ -8,7 +8,7 @@ from satchel.store.lifecycle import Moved, Version
 from satchel.store.model import MemoryState, MemoryType
 from satchel.store.scope import Scope
 from satchel.store.servicers import encoding
-from satchel.store.servicers.decoding import DEFAULT_PROJECT, memory_id
+from satchel.store.servicers.decoding import DEFAULT_PROJECT, memory_id, tag_keys
 
 _WHOLE_PROJECT = (pb.CLEAR_MODE_GLOBAL, pb.CLEAR_MODE_ALL)
 
@@ -79,6 +79,7 @@ def clear_scope(request: pb.ClearMemoriesRequest) -> Scope:
         wings=_one(request.wing),
         rooms=_one(request.room),
         states=(MemoryState.ACTIVE, MemoryState.ARCHIVED),
+        tags=tag_keys(tuple(request.tags)),
     )
 
 

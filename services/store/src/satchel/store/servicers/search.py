@@ -10,7 +10,7 @@ import grpc
 
 from satchel.api.store.v1 import search_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2_grpc as rpc
-from satchel.api.types.v1 import memory_pb2
+from satchel.api.types.v1 import memory_pb2, model_pb2
 from satchel.store.candidates import Candidates
 from satchel.store.engine.reading import Reading
 from satchel.store.errors import VectorMalformed
@@ -65,11 +65,12 @@ class SearchServicer(rpc.SearchServiceServicer):
             decoding.scope(request.filter),
             neighbors=request.neighbor_count,
             neighbors_of_first=request.neighbors_of_first,
+            with_codes=request.with_token_codes,
         )
-        return candidates_found(found)
+        return candidates_found(found, with_codes=request.with_token_codes)
 
 
-def candidates_found(found: Candidates) -> pb.FetchCandidatesResponse:
+def candidates_found(found: Candidates, *, with_codes: bool = False) -> pb.FetchCandidatesResponse:
     """Encode columns."""
     edges = unpack(f"<{len(found.spans) // _INT_BYTES}i", found.spans)
     return pb.FetchCandidatesResponse(
@@ -96,7 +97,14 @@ def candidates_found(found: Candidates) -> pb.FetchCandidatesResponse:
         dimension=found.dimension,
         links=[pb.CandidateLinks(index=at, memory_ids=ids) for at, ids in found.links.items()],
         remaining_ids=found.remaining,
+        token_codes=_codes(found) if with_codes else None,
     )
+
+
+def _codes(found: Candidates) -> model_pb2.TokenCodes:
+    counts = unpack(f"<{len(found.code_counts) // _INT_BYTES}i", found.code_counts)
+    width = len(found.codes) // sum(counts) if found.codes else 0
+    return model_pb2.TokenCodes(codes=found.codes, counts=counts, bytes_per_token=width)
 
 
 def _checked(vector: bytes) -> bytes:

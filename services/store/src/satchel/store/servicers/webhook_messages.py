@@ -117,11 +117,12 @@ def meant(request: pb.RedriveDeliveriesRequest) -> tuple[tuple[str, ...], str]:
     if bool(request.ids) == bool(request.webhook_id):
         reason = "FIELDS_CONFLICT" if request.ids else "FIELD_REQUIRED"
         limit = "empty with 'ids'" if request.ids else "required without 'ids'"
+        fault = f"must be {limit}" if request.ids else "is required where 'ids' is empty"
         remedy = "Set either 'ids' or 'webhook_id'."
         raise InvalidRequest.of(
             "webhook_id",
             f"ERROR_REASON_{reason}",
-            f"The field 'webhook_id' must be {limit}. {remedy}",
+            f"The field 'webhook_id' {fault}. {remedy}",
             limit=limit,
             remedy=remedy,
         )

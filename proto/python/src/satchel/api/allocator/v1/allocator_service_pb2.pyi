@@ -636,6 +636,12 @@ class CandidateExplanation(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     TOKEN_COST_FIELD_NUMBER: _builtins.int
     COLLAPSED_INTO_FIELD_NUMBER: _builtins.int
+    LATE_BOOST_FIELD_NUMBER: _builtins.int
+    NEIGHBOR_BOOST_FIELD_NUMBER: _builtins.int
+    SESSION_BOOST_FIELD_NUMBER: _builtins.int
+    SPEAKER_BOOST_FIELD_NUMBER: _builtins.int
+    TIME_BOOST_FIELD_NUMBER: _builtins.int
+    QUESTION_BOOST_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id of the memory."""
     outcome: Global___Outcome.ValueType
@@ -674,6 +680,21 @@ class CandidateExplanation(_message.Message):
     """Tokens of the form, or of the cheapest form when it is left out."""
     collapsed_into: _builtins.str
     """Id of the memory that it was collapsed into. Empty otherwise."""
+    late_boost: _builtins.float
+    """What comparing the question with the memory token by token changed the
+    fused score by. This boost and those that follow are in its units and add
+    to it, before the sum becomes the relevance.
+    """
+    neighbor_boost: _builtins.float
+    """What better neighbours in its session lent, 0 or more."""
+    session_boost: _builtins.float
+    """What else was found in its session; the mean of all candidates is 0."""
+    speaker_boost: _builtins.float
+    """0, or more where the question names who said it."""
+    time_boost: _builtins.float
+    """0, or more where the question asks when and the memory tells a time."""
+    question_boost: _builtins.float
+    """0, or less where the memory ends in a question itself."""
     def __init__(
         self,
         *,
@@ -696,10 +717,16 @@ class CandidateExplanation(_message.Message):
         mode: Global___RenderMode.ValueType = ...,
         token_cost: _builtins.int = ...,
         collapsed_into: _builtins.str = ...,
+        late_boost: _builtins.float = ...,
+        neighbor_boost: _builtins.float = ...,
+        session_boost: _builtins.float = ...,
+        speaker_boost: _builtins.float = ...,
+        time_boost: _builtins.float = ...,
+        question_boost: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "similarity", b"similarity"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "age", b"age", "causal", b"causal", "collapsed_into", b"collapsed_into", "dense_rank", b"dense_rank", "density", b"density", "fused_score", b"fused_score", "id", b"id", "lexical_rank", b"lexical_rank", "lexical_score", b"lexical_score", "mode", b"mode", "outcome", b"outcome", "overlap", b"overlap", "reason", b"reason", "relevance", b"relevance", "score", b"score", "session", b"session", "similarity", b"similarity", "tag_matches", b"tag_matches", "token_cost", b"token_cost"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "age", b"age", "causal", b"causal", "collapsed_into", b"collapsed_into", "dense_rank", b"dense_rank", "density", b"density", "fused_score", b"fused_score", "id", b"id", "late_boost", b"late_boost", "lexical_rank", b"lexical_rank", "lexical_score", b"lexical_score", "mode", b"mode", "neighbor_boost", b"neighbor_boost", "outcome", b"outcome", "overlap", b"overlap", "question_boost", b"question_boost", "reason", b"reason", "relevance", b"relevance", "score", b"score", "session", b"session", "session_boost", b"session_boost", "similarity", b"similarity", "speaker_boost", b"speaker_boost", "tag_matches", b"tag_matches", "time_boost", b"time_boost", "token_cost", b"token_cost"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__similarity: _TypeAlias = _typing.Literal["similarity"]  # noqa: Y015
     _WhichOneofArgType__similarity: _TypeAlias = _typing.Literal["_similarity", b"_similarity"]  # noqa: Y015

@@ -28,7 +28,7 @@ from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_do
 from satchel.api.types.v1 import model_pb2 as satchel_dot_api_dot_types_dot_v1_dot_model__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.satchel/api/embedder/v1/embedder_service.proto\x12\x17satchel.api.embedder.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x17google/rpc/status.proto\x1a$satchel/api/options/v1/options.proto\x1a satchel/api/types/v1/model.proto\"~\n\x11\x45mbedTextsRequest\x12 \n\x05texts\x18\x01 \x03(\tB\x11\xe2\x41\x01\x02\xca\x8c\x19\t\x10\x80\x80\x04@\x01H\x80\x02\x12/\n\x04role\x18\x02 \x01(\x0e\x32!.satchel.api.embedder.v1.TextRole\x12\x16\n\x0esplit_passages\x18\x03 \x01(\x08\"R\n\x0bPassageSpan\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x13\n\x0btoken_count\x18\x04 \x01(\x05\"\xee\x01\n\x12\x45mbedTextsResponse\x12\x32\n\x05model\x18\x01 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x0f\n\x07vectors\x18\x02 \x01(\x0c\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x11\n\tdimension\x18\x04 \x01(\x05\x12\x33\n\x05spans\x18\x05 \x03(\x0b\x32$.satchel.api.embedder.v1.PassageSpan\x12\x10\n\x08queue_ms\x18\x06 \x01(\x01\x12\x14\n\x0cinference_ms\x18\x07 \x01(\x01\x12\x14\n\x0c\x63\x61\x63hed_count\x18\x08 \x01(\x05\"v\n\x12\x45mbedStreamRequest\x12\x1f\n\x08sequence\x18\x01 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12?\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32*.satchel.api.embedder.v1.EmbedTextsRequestB\x04\xe2\x41\x01\x02\"\x96\x01\n\x13\x45mbedStreamResponse\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12>\n\x07vectors\x18\x02 \x01(\x0b\x32+.satchel.api.embedder.v1.EmbedTextsResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06result\"\x13\n\x11ListModelsRequest\"I\n\x12ListModelsResponse\x12\x33\n\x06models\x18\x01 \x03(\x0b\x32#.satchel.api.types.v1.ModelIdentity*Q\n\x08TextRole\x12\x19\n\x15TEXT_ROLE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTEXT_ROLE_QUERY\x10\x01\x12\x15\n\x11TEXT_ROLE_PASSAGE\x10\x02\x32\xf0\x02\n\x0f\x45mbedderService\x12p\n\nEmbedTexts\x12*.satchel.api.embedder.v1.EmbedTextsRequest\x1a+.satchel.api.embedder.v1.EmbedTextsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12y\n\x0b\x45mbedStream\x12+.satchel.api.embedder.v1.EmbedStreamRequest\x1a,.satchel.api.embedder.v1.EmbedStreamResponse\"\x0b\x90\x02\x01\xd2\x8c\x19\x04\x10\x02 \x01(\x01\x30\x01\x12p\n\nListModels\x12*.satchel.api.embedder.v1.ListModelsRequest\x1a+.satchel.api.embedder.v1.ListModelsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x42`\n\x1b\x64\x65v.satchel.api.embedder.v1B\x14\x45mbedderServiceProtoP\x01Z)satchel.dev/go/api/embedder/v1;embedderv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.satchel/api/embedder/v1/embedder_service.proto\x12\x17satchel.api.embedder.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x17google/rpc/status.proto\x1a$satchel/api/options/v1/options.proto\x1a satchel/api/types/v1/model.proto\"\x98\x01\n\x11\x45mbedTextsRequest\x12 \n\x05texts\x18\x01 \x03(\tB\x11\xe2\x41\x01\x02\xca\x8c\x19\t\x10\x80\x80\x04@\x01H\x80\x02\x12/\n\x04role\x18\x02 \x01(\x0e\x32!.satchel.api.embedder.v1.TextRole\x12\x16\n\x0esplit_passages\x18\x03 \x01(\x08\x12\x18\n\x10with_token_codes\x18\x04 \x01(\x08\"R\n\x0bPassageSpan\x12\x12\n\ntext_index\x18\x01 \x01(\x05\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x13\n\x0btoken_count\x18\x04 \x01(\x05\"\xa5\x02\n\x12\x45mbedTextsResponse\x12\x32\n\x05model\x18\x01 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x0f\n\x07vectors\x18\x02 \x01(\x0c\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x11\n\tdimension\x18\x04 \x01(\x05\x12\x33\n\x05spans\x18\x05 \x03(\x0b\x32$.satchel.api.embedder.v1.PassageSpan\x12\x10\n\x08queue_ms\x18\x06 \x01(\x01\x12\x14\n\x0cinference_ms\x18\x07 \x01(\x01\x12\x14\n\x0c\x63\x61\x63hed_count\x18\x08 \x01(\x05\x12\x35\n\x0btoken_codes\x18\t \x01(\x0b\x32 .satchel.api.types.v1.TokenCodes\"v\n\x12\x45mbedStreamRequest\x12\x1f\n\x08sequence\x18\x01 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x12?\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32*.satchel.api.embedder.v1.EmbedTextsRequestB\x04\xe2\x41\x01\x02\"\x96\x01\n\x13\x45mbedStreamResponse\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12>\n\x07vectors\x18\x02 \x01(\x0b\x32+.satchel.api.embedder.v1.EmbedTextsResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06result\"\x13\n\x11ListModelsRequest\"I\n\x12ListModelsResponse\x12\x33\n\x06models\x18\x01 \x03(\x0b\x32#.satchel.api.types.v1.ModelIdentity*Q\n\x08TextRole\x12\x19\n\x15TEXT_ROLE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTEXT_ROLE_QUERY\x10\x01\x12\x15\n\x11TEXT_ROLE_PASSAGE\x10\x02\x32\xf0\x02\n\x0f\x45mbedderService\x12p\n\nEmbedTexts\x12*.satchel.api.embedder.v1.EmbedTextsRequest\x1a+.satchel.api.embedder.v1.EmbedTextsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12y\n\x0b\x45mbedStream\x12+.satchel.api.embedder.v1.EmbedStreamRequest\x1a,.satchel.api.embedder.v1.EmbedStreamResponse\"\x0b\x90\x02\x01\xd2\x8c\x19\x04\x10\x02 \x01(\x01\x30\x01\x12p\n\nListModels\x12*.satchel.api.embedder.v1.ListModelsRequest\x1a+.satchel.api.embedder.v1.ListModelsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x42`\n\x1b\x64\x65v.satchel.api.embedder.v1B\x14\x45mbedderServiceProtoP\x01Z)satchel.dev/go/api/embedder/v1;embedderv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,22 +48,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EMBEDDERSERVICE'].methods_by_name['EmbedStream']._serialized_options = b'\220\002\001\322\214\031\004\020\002 \001'
   _globals['_EMBEDDERSERVICE'].methods_by_name['ListModels']._loaded_options = None
   _globals['_EMBEDDERSERVICE'].methods_by_name['ListModels']._serialized_options = b'\220\002\001\322\214\031\002\020\002'
-  _globals['_TEXTROLE']._serialized_start=1027
-  _globals['_TEXTROLE']._serialized_end=1108
-  _globals['_EMBEDTEXTSREQUEST']._serialized_start=205
-  _globals['_EMBEDTEXTSREQUEST']._serialized_end=331
-  _globals['_PASSAGESPAN']._serialized_start=333
-  _globals['_PASSAGESPAN']._serialized_end=415
-  _globals['_EMBEDTEXTSRESPONSE']._serialized_start=418
-  _globals['_EMBEDTEXTSRESPONSE']._serialized_end=656
-  _globals['_EMBEDSTREAMREQUEST']._serialized_start=658
-  _globals['_EMBEDSTREAMREQUEST']._serialized_end=776
-  _globals['_EMBEDSTREAMRESPONSE']._serialized_start=779
-  _globals['_EMBEDSTREAMRESPONSE']._serialized_end=929
-  _globals['_LISTMODELSREQUEST']._serialized_start=931
-  _globals['_LISTMODELSREQUEST']._serialized_end=950
-  _globals['_LISTMODELSRESPONSE']._serialized_start=952
-  _globals['_LISTMODELSRESPONSE']._serialized_end=1025
-  _globals['_EMBEDDERSERVICE']._serialized_start=1111
-  _globals['_EMBEDDERSERVICE']._serialized_end=1479
+  _globals['_TEXTROLE']._serialized_start=1109
+  _globals['_TEXTROLE']._serialized_end=1190
+  _globals['_EMBEDTEXTSREQUEST']._serialized_start=206
+  _globals['_EMBEDTEXTSREQUEST']._serialized_end=358
+  _globals['_PASSAGESPAN']._serialized_start=360
+  _globals['_PASSAGESPAN']._serialized_end=442
+  _globals['_EMBEDTEXTSRESPONSE']._serialized_start=445
+  _globals['_EMBEDTEXTSRESPONSE']._serialized_end=738
+  _globals['_EMBEDSTREAMREQUEST']._serialized_start=740
+  _globals['_EMBEDSTREAMREQUEST']._serialized_end=858
+  _globals['_EMBEDSTREAMRESPONSE']._serialized_start=861
+  _globals['_EMBEDSTREAMRESPONSE']._serialized_end=1011
+  _globals['_LISTMODELSREQUEST']._serialized_start=1013
+  _globals['_LISTMODELSREQUEST']._serialized_end=1032
+  _globals['_LISTMODELSRESPONSE']._serialized_start=1034
+  _globals['_LISTMODELSRESPONSE']._serialized_end=1107
+  _globals['_EMBEDDERSERVICE']._serialized_start=1193
+  _globals['_EMBEDDERSERVICE']._serialized_end=1561
 # @@protoc_insertion_point(module_scope)

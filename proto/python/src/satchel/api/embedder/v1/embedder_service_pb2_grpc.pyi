@@ -43,6 +43,7 @@ class EmbedderServiceStub:
     A row takes `dimension` * 4 bytes, and 1.5 KiB with the packaged model: some
     2,700 passages fill the 4 MiB that gRPC libraries accept by default. Send fewer
     long texts at once, or accept 64 MiB, which is the most that a server sends.
+    Token codes add at most 24 KiB a text with that model.
 
     Errors: FIELD_* (INVALID_ARGUMENT) for a bad text; OVERLOADED
     (RESOURCE_EXHAUSTED, with RetryInfo) when the queue is full.
@@ -77,6 +78,7 @@ class EmbedderServiceAsyncStub(EmbedderServiceStub):
     A row takes `dimension` * 4 bytes, and 1.5 KiB with the packaged model: some
     2,700 passages fill the 4 MiB that gRPC libraries accept by default. Send fewer
     long texts at once, or accept 64 MiB, which is the most that a server sends.
+    Token codes add at most 24 KiB a text with that model.
 
     Errors: FIELD_* (INVALID_ARGUMENT) for a bad text; OVERLOADED
     (RESOURCE_EXHAUSTED, with RetryInfo) when the queue is full.
@@ -114,6 +116,7 @@ class EmbedderServiceServicer(metaclass=_abc_1.ABCMeta):
         A row takes `dimension` * 4 bytes, and 1.5 KiB with the packaged model: some
         2,700 passages fill the 4 MiB that gRPC libraries accept by default. Send fewer
         long texts at once, or accept 64 MiB, which is the most that a server sends.
+        Token codes add at most 24 KiB a text with that model.
 
         Errors: FIELD_* (INVALID_ARGUMENT) for a bad text; OVERLOADED
         (RESOURCE_EXHAUSTED, with RetryInfo) when the queue is full.

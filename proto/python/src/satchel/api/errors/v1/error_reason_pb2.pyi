@@ -170,6 +170,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
     Code: NOT_FOUND. Metadata: `memory_id`, `version`.
     """
+    ERROR_REASON_BATCH_NOT_FOUND: _ErrorReason.ValueType  # 41
+    """No memory was archived by a run of this id, or the caller may not see it.
+
+    Code: NOT_FOUND. Metadata: `batch_id`.
+    """
+    ERROR_REASON_LINKED_BACKWARDS: _ErrorReason.ValueType  # 42
+    """The memories are linked by this relation in the other direction.
+
+    Code: FAILED_PRECONDITION. Metadata: `cause_id`, `effect_id`.
+    """
     ERROR_REASON_DIMENSION_MISMATCH: _ErrorReason.ValueType  # 50
     """Vectors have another length than the index or the model.
 
@@ -470,6 +480,16 @@ ERROR_REASON_VERSION_NOT_FOUND: ErrorReason.ValueType  # 40
 """The memory never had this version, or it is not kept any more.
 
 Code: NOT_FOUND. Metadata: `memory_id`, `version`.
+"""
+ERROR_REASON_BATCH_NOT_FOUND: ErrorReason.ValueType  # 41
+"""No memory was archived by a run of this id, or the caller may not see it.
+
+Code: NOT_FOUND. Metadata: `batch_id`.
+"""
+ERROR_REASON_LINKED_BACKWARDS: ErrorReason.ValueType  # 42
+"""The memories are linked by this relation in the other direction.
+
+Code: FAILED_PRECONDITION. Metadata: `cause_id`, `effect_id`.
 """
 ERROR_REASON_DIMENSION_MISMATCH: ErrorReason.ValueType  # 50
 """Vectors have another length than the index or the model.

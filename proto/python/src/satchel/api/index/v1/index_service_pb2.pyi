@@ -147,7 +147,9 @@ class SearchVectorsResponse(_message.Message):
     applied_revision: _builtins.int
     """Revision of the store that the answer reflects."""
     degraded: _builtins.bool
-    """Whether the store's exact search answered in the index's place."""
+    """Whether the store's exact search answered in the index's place, or memories
+    are missing because their vectors are being made anew for another model.
+    """
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___VectorHit]:
         """The hits, best first."""

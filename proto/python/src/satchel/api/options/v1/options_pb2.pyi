@@ -32,8 +32,8 @@ class _FormatEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Format.ValueTy
     FORMAT_UUID: _Format.ValueType  # 1
     """A UUID in its 36-character form, in either case."""
     FORMAT_MEMORY_ID: _Format.ValueType  # 2
-    """A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:`, `FP:` or `ID:`
-    in either case, as clients of MIRA send it.
+    """A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:` or `FP:`, and before
+    these after `ID:`, in either case, as clients of MIRA send it.
     """
 
 class Format(_Format, metaclass=_FormatEnumTypeWrapper):
@@ -44,8 +44,8 @@ FORMAT_UNSPECIFIED: Format.ValueType  # 0
 FORMAT_UUID: Format.ValueType  # 1
 """A UUID in its 36-character form, in either case."""
 FORMAT_MEMORY_ID: Format.ValueType  # 2
-"""A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:`, `FP:` or `ID:`
-in either case, as clients of MIRA send it.
+"""A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:` or `FP:`, and before
+these after `ID:`, in either case, as clients of MIRA send it.
 """
 Global___Format: _TypeAlias = Format  # noqa: Y015
 

@@ -131,7 +131,9 @@ class Change(_message.Message):
     state: _memory_pb2.MemoryState.ValueType
     """State of the memory."""
     passage_count: _builtins.int
-    """Number of passages. 0 while the embedding is pending."""
+    """Number of passages. 0 while the embedding is pending, and while the vectors
+    are of another model than the one in use.
+    """
     vectors: _builtins.bytes
     """With `include_vectors`: packed little-endian float32 rows of unit norm,
     one for each passage in order. Empty while the embedding is pending.
@@ -195,6 +197,7 @@ class WatchChangesResponse(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     THROUGH_REVISION_FIELD_NUMBER: _builtins.int
     STORE_ID_FIELD_NUMBER: _builtins.int
+    REEMBEDDING_FIELD_NUMBER: _builtins.int
     head_revision: _builtins.int
     """Newest revision of the store when the response was made."""
     through_revision: _builtins.int
@@ -204,6 +207,10 @@ class WatchChangesResponse(_message.Message):
     store_id: _builtins.str
     """Id of the database, made when it was created. Another id means that the
     store was replaced, and that a follower must begin anew from 0.
+    """
+    reembedding: _builtins.bool
+    """Whether some memories still have vectors of another model, which are not sent:
+    they are sent again, as changes, when they have vectors of `model`.
     """
     @_builtins.property
     def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Change]:
@@ -221,10 +228,11 @@ class WatchChangesResponse(_message.Message):
         model: _model_pb2.ModelIdentity | None = ...,
         through_revision: _builtins.int = ...,
         store_id: _builtins.str = ...,
+        reembedding: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "head_revision", b"head_revision", "model", b"model", "store_id", b"store_id", "through_revision", b"through_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "head_revision", b"head_revision", "model", b"model", "reembedding", b"reembedding", "store_id", b"store_id", "through_revision", b"through_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

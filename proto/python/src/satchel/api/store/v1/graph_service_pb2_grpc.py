@@ -77,7 +77,8 @@ class GraphServiceServicer:
 
         Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
         a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-        is not in the project of its cause.
+        is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+        when the effect is the cause of its cause already, by the same relation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

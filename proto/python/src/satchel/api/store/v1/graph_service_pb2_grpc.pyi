@@ -46,7 +46,8 @@ class GraphServiceStub:
 
     Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
     a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-    is not in the project of its cause.
+    is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+    when the effect is the cause of its cause already, by the same relation.
     """
     UnlinkMemories: _grpc.UnaryUnaryMultiCallable[_graph_service_pb2.UnlinkMemoriesRequest, _graph_service_pb2.UnlinkMemoriesResponse]
     """Removes links from a cause to an effect, given ones and found ones.
@@ -92,7 +93,8 @@ class GraphServiceAsyncStub(GraphServiceStub):
 
     Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
     a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-    is not in the project of its cause.
+    is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+    when the effect is the cause of its cause already, by the same relation.
     """
     UnlinkMemories: _aio.UnaryUnaryMultiCallable[_graph_service_pb2.UnlinkMemoriesRequest, _graph_service_pb2.UnlinkMemoriesResponse]  # type: ignore[assignment]
     """Removes links from a cause to an effect, given ones and found ones.
@@ -141,7 +143,8 @@ class GraphServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
         a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-        is not in the project of its cause.
+        is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+        when the effect is the cause of its cause already, by the same relation.
         """
 
     @_abc_1.abstractmethod

@@ -154,7 +154,9 @@ class CaptureIdentityRequest(_message.Message):
     PROJECT_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     conversation: _builtins.str
     """The conversation, with the speaker before each turn (`User: ...`,
     `Assistant: ...`, `Utilisateur : ...`, the agent's own name) or as a JSON
@@ -294,7 +296,9 @@ class RecallIdentityRequest(_message.Message):
     LANGUAGE_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     context: _builtins.str
     """What the agent is about to do, at most 10,000 code points. Where the server
     is set to add memories, those of the agent's captured conversations that go
@@ -389,7 +393,9 @@ class GetIdentityDriftRequest(_message.Message):
     WINDOW_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     window: _builtins.int
     """Newest versions to look at, in [2, 1000]; 1 is taken as 2. 0 means the
     server's default, which is 10 unless it is set otherwise.
@@ -475,7 +481,9 @@ class SwapModelRequest(_message.Message):
     PROJECT_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     from_model: _builtins.str
     """Model that the agent comes from."""
     to_model: _builtins.str
@@ -582,7 +590,9 @@ class GetIdentityStatusRequest(_message.Message):
     LANGUAGE_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     language: Global___IdentityLanguage.ValueType
     """Language of the text."""
     project: _builtins.str
@@ -685,7 +695,9 @@ class ListIdentityHistoryRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     limit: _builtins.int
     """Most versions to return, in [1, 100]. 0 means 10; more is taken as 100."""
     page_token: _builtins.str
@@ -760,7 +772,9 @@ class UpdateIdentityRequest(_message.Message):
     PROJECT_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     directive: _builtins.str
     """What is to change, in English or French, 1 to 2,000 code points."""
     reason: _builtins.str
@@ -918,7 +932,9 @@ class PatchIdentityRequest(_message.Message):
     PROJECT_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     reason: _builtins.str
     """Why, at most 1,000 code points; shown in the history."""
     enthusiasm_level: _builtins.float
@@ -1152,7 +1168,9 @@ class GetIdentityRequest(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     version: _builtins.int
     """Version. 0 for the newest."""
     project: _builtins.str
@@ -1312,7 +1330,9 @@ class DeleteIdentityRequest(_message.Message):
     PROJECT_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     agent_id: _builtins.str
-    """The agent: a name that is always the same for it, 1 to 200 code points."""
+    """The agent: a name that is always the same for it, 1 to 200 code points, of
+    which one is neither a dot nor blank: `..` means another place in an address.
+    """
     project: _builtins.str
     """Project. Empty means `default`."""
     request_id: _builtins.str

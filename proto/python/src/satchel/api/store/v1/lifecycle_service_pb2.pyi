@@ -303,6 +303,7 @@ class ClearMemoriesRequest(_message.Message):
     ROOM_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
     EXPECTED_COUNT_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
     mode: Global___ClearMode.ValueType
     """How much is cleared."""
     project: _builtins.str
@@ -317,6 +318,10 @@ class ClearMemoriesRequest(_message.Message):
     """Whether only to count what would be deleted."""
     expected_count: _builtins.int
     """Number of memories that must be there to be deleted. Absent for any."""
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Only memories with all of these tags, at most 32. Empty for all."""
+
     def __init__(
         self,
         *,
@@ -326,10 +331,11 @@ class ClearMemoriesRequest(_message.Message):
         room: _builtins.str = ...,
         dry_run: _builtins.bool = ...,
         expected_count: _builtins.int | None = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_count", b"_expected_count", "expected_count", b"expected_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_count", b"_expected_count", "dry_run", b"dry_run", "expected_count", b"expected_count", "mode", b"mode", "project", b"project", "room", b"room", "wing", b"wing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_count", b"_expected_count", "dry_run", b"dry_run", "expected_count", b"expected_count", "mode", b"mode", "project", b"project", "room", b"room", "tags", b"tags", "wing", b"wing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_count: _TypeAlias = _typing.Literal["expected_count"]  # noqa: Y015
     _WhichOneofArgType__expected_count: _TypeAlias = _typing.Literal["_expected_count", b"_expected_count"]  # noqa: Y015

@@ -106,7 +106,8 @@ class LifecycleServiceServicer:
 
         Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
         `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-        (NOT_FOUND), for one of `ids`: then none is brought back.
+        (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+        (NOT_FOUND) when no run of this id archived a memory that is still there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -64,7 +64,8 @@ class LifecycleServiceStub:
 
     Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
     `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-    (NOT_FOUND), for one of `ids`: then none is brought back.
+    (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+    (NOT_FOUND) when no run of this id archived a memory that is still there.
     """
     UnarchiveMemory: _grpc.UnaryUnaryMultiCallable[_lifecycle_service_pb2.UnarchiveMemoryRequest, _lifecycle_service_pb2.UnarchiveMemoryResponse]
     """Brings one archived memory back and returns it; an active one stays as it is.
@@ -146,7 +147,8 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
 
     Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
     `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-    (NOT_FOUND), for one of `ids`: then none is brought back.
+    (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+    (NOT_FOUND) when no run of this id archived a memory that is still there.
     """
     UnarchiveMemory: _aio.UnaryUnaryMultiCallable[_lifecycle_service_pb2.UnarchiveMemoryRequest, _lifecycle_service_pb2.UnarchiveMemoryResponse]  # type: ignore[assignment]
     """Brings one archived memory back and returns it; an active one stays as it is.
@@ -237,7 +239,8 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: FIELD_* (INVALID_ARGUMENT), FIELD_REQUIRED also without `ids` and
         `batch_id`; FIELDS_CONFLICT (INVALID_ARGUMENT) for both; MEMORY_NOT_FOUND
-        (NOT_FOUND), for one of `ids`: then none is brought back.
+        (NOT_FOUND), for one of `ids`: then none is brought back; BATCH_NOT_FOUND
+        (NOT_FOUND) when no run of this id archived a memory that is still there.
         """
 
     @_abc_1.abstractmethod

@@ -786,9 +786,9 @@ class TimelineItem(_message.Message):
     type: _memory_pb2.MemoryType.ValueType
     """What kind of thing it says."""
     summary: _builtins.str
-    """What it is about, on one line: its first subject, else its decision, else the
-    first 80 code points of its text; at most 200 code points. Of a secret, those
-    of its title and description.
+    """What it is about, on one line of at most 200 code points: its title, else the
+    first header or sentence of its text. Of a secret, that of its title and
+    description.
     """
     wing: _builtins.str
     """Wing of the memory."""
@@ -1096,6 +1096,7 @@ class StoreStats(_message.Message):
     ARCHIVED_COUNT_FIELD_NUMBER: _builtins.int
     PENDING_EMBEDDING_COUNT_FIELD_NUMBER: _builtins.int
     PENDING_ENRICHMENT_COUNT_FIELD_NUMBER: _builtins.int
+    OUTDATED_EMBEDDING_COUNT_FIELD_NUMBER: _builtins.int
     verbatim_count: _builtins.int
     """Memories, active and archived."""
     fingerprint_count: _builtins.int
@@ -1114,6 +1115,10 @@ class StoreStats(_message.Message):
     """Memories whose embedding is pending."""
     pending_enrichment_count: _builtins.int
     """Memories that wait to be read by a language model; 0 while none is set up."""
+    outdated_embedding_count: _builtins.int
+    """Memories whose vectors are of another model than the one in use; see
+    `ReembedMemories`.
+    """
     @_builtins.property
     def type_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Number of memories by type, in JSON names such as `decision`."""
@@ -1136,10 +1141,11 @@ class StoreStats(_message.Message):
         archived_count: _builtins.int = ...,
         pending_embedding_count: _builtins.int = ...,
         pending_enrichment_count: _builtins.int = ...,
+        outdated_embedding_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_wings", b"active_wings", "archived_count", b"archived_count", "causal_edge_count", b"causal_edge_count", "causal_node_count", b"causal_node_count", "embedding_count", b"embedding_count", "fingerprint_count", b"fingerprint_count", "pending_embedding_count", b"pending_embedding_count", "pending_enrichment_count", b"pending_enrichment_count", "total_tokens", b"total_tokens", "type_counts", b"type_counts", "verbatim_count", b"verbatim_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_wings", b"active_wings", "archived_count", b"archived_count", "causal_edge_count", b"causal_edge_count", "causal_node_count", b"causal_node_count", "embedding_count", b"embedding_count", "fingerprint_count", b"fingerprint_count", "outdated_embedding_count", b"outdated_embedding_count", "pending_embedding_count", b"pending_embedding_count", "pending_enrichment_count", b"pending_enrichment_count", "total_tokens", b"total_tokens", "type_counts", b"type_counts", "verbatim_count", b"verbatim_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

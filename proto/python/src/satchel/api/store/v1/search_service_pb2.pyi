@@ -259,6 +259,7 @@ class FetchCandidatesRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     NEIGHBOR_COUNT_FIELD_NUMBER: _builtins.int
     NEIGHBORS_OF_FIRST_FIELD_NUMBER: _builtins.int
+    WITH_TOKEN_CODES_FIELD_NUMBER: _builtins.int
     neighbor_count: _builtins.int
     """Number of active memories directly before and after, in its session, that
     are fetched too, in [0, 5].
@@ -267,6 +268,8 @@ class FetchCandidatesRequest(_message.Message):
     """Number of leading ids whose neighbours are fetched, in [0, 1000]. 0 means
     all of them.
     """
+    with_token_codes: _builtins.bool
+    """Whether the codes of the passages' tokens come too."""
     @_builtins.property
     def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids, 1 to 1,000 of them, the most promising first."""
@@ -284,10 +287,11 @@ class FetchCandidatesRequest(_message.Message):
         filter: _scope_pb2.MemoryFilter | None = ...,
         neighbor_count: _builtins.int = ...,
         neighbors_of_first: _builtins.int = ...,
+        with_token_codes: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "ids", b"ids", "neighbor_count", b"neighbor_count", "neighbors_of_first", b"neighbors_of_first"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "ids", b"ids", "neighbor_count", b"neighbor_count", "neighbors_of_first", b"neighbors_of_first", "with_token_codes", b"with_token_codes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -350,6 +354,7 @@ class FetchCandidatesResponse(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     LINKS_FIELD_NUMBER: _builtins.int
     REMAINING_IDS_FIELD_NUMBER: _builtins.int
+    TOKEN_CODES_FIELD_NUMBER: _builtins.int
     asked_count: _builtins.int
     """Number of leading entries that were asked for; the others are neighbours."""
     vectors: _builtins.bytes
@@ -440,6 +445,13 @@ class FetchCandidatesResponse(_message.Message):
     def remaining_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids that the reply had no room for; ask again for them."""
 
+    @_builtins.property
+    def token_codes(self) -> _model_pb2.TokenCodes:
+        """Codes of the tokens of all passages, with one count for each row of `vectors`.
+        Memories that were stored before there were codes have none. Absent where they
+        were not asked for.
+        """
+
     def __init__(
         self,
         *,
@@ -466,10 +478,11 @@ class FetchCandidatesResponse(_message.Message):
         dimension: _builtins.int = ...,
         links: _abc.Iterable[Global___CandidateLinks] | None = ...,
         remaining_ids: _abc.Iterable[_builtins.str] | None = ...,
+        token_codes: _model_pb2.TokenCodes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["token_codes", b"token_codes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked_count", b"asked_count", "contents", b"contents", "created_micros", b"created_micros", "dimension", b"dimension", "effective_micros", b"effective_micros", "fact_counts", b"fact_counts", "fingerprints", b"fingerprints", "ids", b"ids", "in_filter", b"in_filter", "links", b"links", "occurred", b"occurred", "passage_counts", b"passage_counts", "passage_ends", b"passage_ends", "passage_starts", b"passage_starts", "remaining_ids", b"remaining_ids", "rooms", b"rooms", "session_ids", b"session_ids", "session_orders", b"session_orders", "token_counts", b"token_counts", "types", b"types", "vectors", b"vectors", "versions", b"versions", "wings", b"wings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked_count", b"asked_count", "contents", b"contents", "created_micros", b"created_micros", "dimension", b"dimension", "effective_micros", b"effective_micros", "fact_counts", b"fact_counts", "fingerprints", b"fingerprints", "ids", b"ids", "in_filter", b"in_filter", "links", b"links", "occurred", b"occurred", "passage_counts", b"passage_counts", "passage_ends", b"passage_ends", "passage_starts", b"passage_starts", "remaining_ids", b"remaining_ids", "rooms", b"rooms", "session_ids", b"session_ids", "session_orders", b"session_orders", "token_codes", b"token_codes", "token_counts", b"token_counts", "types", b"types", "vectors", b"vectors", "versions", b"versions", "wings", b"wings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

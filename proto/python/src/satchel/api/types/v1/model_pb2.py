@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/model.proto\x12\x14satchel.api.types.v1\x1a$satchel/api/options/v1/options.proto\"\x81\x02\n\rModelIdentity\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x19\n\x08revision\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12g\n\x06sha256\x18\x03 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12)\n\tdimension\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xc0@\x12*\n\nmax_tokens\x18\x05 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x80\x84.ABM\n\x18\x64\x65v.satchel.api.types.v1B\nModelProtoP\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n satchel/api/types/v1/model.proto\x12\x14satchel.api.types.v1\x1a$satchel/api/options/v1/options.proto\"\x81\x02\n\rModelIdentity\x12\x15\n\x04name\x18\x01 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12\x19\n\x08revision\x18\x02 \x01(\tB\x07\xca\x8c\x19\x03\x10\xc8\x01\x12g\n\x06sha256\x18\x03 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12)\n\tdimension\x18\x04 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00\x00\xc0@\x12*\n\nmax_tokens\x18\x05 \x01(\x05\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x80\x84.A\"D\n\nTokenCodes\x12\r\n\x05\x63odes\x18\x01 \x01(\x0c\x12\x0e\n\x06\x63ounts\x18\x02 \x03(\x05\x12\x17\n\x0f\x62ytes_per_token\x18\x03 \x01(\x05\x42M\n\x18\x64\x65v.satchel.api.types.v1B\nModelProtoP\x01Z#satchel.dev/go/api/types/v1;typesv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,4 +45,6 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELIDENTITY'].fields_by_name['max_tokens']._serialized_options = b'\312\214\031\0221\000\000\000\000\000\000\000\0009\000\000\000\000\200\204.A'
   _globals['_MODELIDENTITY']._serialized_start=97
   _globals['_MODELIDENTITY']._serialized_end=354
+  _globals['_TOKENCODES']._serialized_start=356
+  _globals['_TOKENCODES']._serialized_end=424
 # @@protoc_insertion_point(module_scope)

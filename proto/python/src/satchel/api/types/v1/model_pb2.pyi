@@ -3,8 +3,10 @@
 isort:skip_file
 Nouns that every contract of Satchel speaks of."""
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -61,3 +63,48 @@ class ModelIdentity(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ModelIdentity: _TypeAlias = ModelIdentity  # noqa: Y015
+
+@_typing.final
+class TokenCodes(_message.Message):
+    """Token codes: for words of a text, the signs of the model's states of them, one bit a number.
+
+    A code is the signs of a token's last hidden state, before pooling: bit i is 1 where the i-th number is
+    greater than 0. Bits are packed in order, the first in the highest bit of the first byte; what is left
+    of the last byte is 0. The share of bits in which two codes agree grows with the cosine of the states.
+
+    Content tokens have a code: those with a letter or a digit that are no function word of English or French,
+    and that belong to the text and neither to what the model puts around it nor to a prefix. A text that has
+    none has codes of all its tokens. Of one text, at most the first 512 such tokens have a code.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    BYTES_PER_TOKEN_FIELD_NUMBER: _builtins.int
+    codes: _builtins.bytes
+    """The codes, `bytes_per_token` each, in the order of the passages and of the
+    tokens inside a passage.
+    """
+    bytes_per_token: _builtins.int
+    """Bytes of one code: `dimension` / 8, rounded up. 0 where there are no codes."""
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """How many codes each passage has, in the order of the rows of vectors that the
+        message beside this one carries. 0 where there are none.
+        """
+
+    def __init__(
+        self,
+        *,
+        codes: _builtins.bytes = ...,
+        counts: _abc.Iterable[_builtins.int] | None = ...,
+        bytes_per_token: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes_per_token", b"bytes_per_token", "codes", b"codes", "counts", b"counts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TokenCodes: _TypeAlias = TokenCodes  # noqa: Y015

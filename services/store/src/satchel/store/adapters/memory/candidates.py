@@ -1,6 +1,7 @@
 """What a recall needs of many memories, as columns."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from satchel.store.adapters.memory.entries import Entry, is_inside
 from satchel.store.adapters.memory.sessions import Sessions
@@ -9,27 +10,44 @@ from satchel.store.adapters.memory.tables import Tables
 from satchel.store.candidates import CandidateQuery, Candidates
 from satchel.store.model import MemoryState
 
+_INT_BYTES = 4
+
 
 def fetch_candidates(tables: Tables, query: CandidateQuery) -> Candidates:
     """Return the candidates that exist, in the order of the ids, then their neighbours."""
     wanted = tuple(dict.fromkeys(query.ids))
     states = query.scope.states or tuple(MemoryState)
     there = [one for one in tables.by_id(wanted, query.scope.project) if one.memory.state in states]
-    asked = _fitting(there, query.max_bytes)
+    asked = _fitting(there, query)
     late = there[len(asked) :]
-    beside = _fitting(_beside(tables, asked, query), query.max_bytes)
-    return _columns(
+    beside = _fitting(_beside(tables, asked, query), query)
+    found = _columns(
         tables,
         [*asked, *beside],
         asked_count=len(asked),
         in_filter=[True] * len(asked) + [is_inside(entry, query.scope) for entry in beside],
         remaining=wanted[wanted.index(late[0].id) :] if late else (),
     )
+    return _with_codes(found, [*asked, *beside]) if query.with_codes else found
 
 
-def _fitting(entries: list[Entry], max_bytes: int) -> list[Entry]:
-    sized = ((entry, 4 * len(entry.memory.content) + passage_bytes(entry)) for entry in entries)
-    return leading(sized, max_bytes=max_bytes, limit=len(entries))[0]
+def _fitting(entries: list[Entry], query: CandidateQuery) -> list[Entry]:
+    sized = ((entry, _size(entry, with_codes=query.with_codes)) for entry in entries)
+    return leading(sized, max_bytes=query.max_bytes, limit=len(entries))[0]
+
+
+def _size(entry: Entry, *, with_codes: bool) -> int:
+    codes = entry.passages.codes if with_codes and entry.passages is not None else b""
+    return 4 * len(entry.memory.content) + passage_bytes(entry) + len(codes)
+
+
+def _with_codes(found: Candidates, entries: Iterable[Entry]) -> Candidates:
+    passages = [entry.passages for entry in entries if entry.passages is not None]
+    return replace(
+        found,
+        code_counts=b"".join(one.code_counts or bytes(_INT_BYTES * one.count) for one in passages),
+        codes=b"".join(one.codes for one in passages),
+    )
 
 
 def _beside(tables: Tables, asked: list[Entry], query: CandidateQuery) -> list[Entry]:

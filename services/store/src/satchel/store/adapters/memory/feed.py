@@ -23,7 +23,8 @@ def changes(
     )
     taken, has_more = leading(sized, max_bytes=max_bytes, limit=limit)
     through = taken[-1].revision if has_more else max(tables.head, after)
-    return Changes(tuple(taken), through, tables.head, tables.model, tables.store_id)
+    is_partial = bool(tables.outdated)
+    return Changes(tuple(taken), through, tables.head, tables.model, tables.store_id, is_partial)
 
 
 def _size(one: Entry | Change, *, with_vectors: bool) -> int:

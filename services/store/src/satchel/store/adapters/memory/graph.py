@@ -8,6 +8,7 @@ from satchel.store.adapters.memory import writing
 from satchel.store.adapters.memory.entries import Entry
 from satchel.store.adapters.memory.tables import Tables
 from satchel.store.causality.walking import Reached, Step, walk
+from satchel.store.errors import LinkedBackwards
 from satchel.store.graph import (
     MOST_TRACED,
     CauseAndEffect,
@@ -18,9 +19,9 @@ from satchel.store.graph import (
     Trace,
     TraceQuery,
 )
-from satchel.store.lifecycle import summary_of
 from satchel.store.model import Link, Relation
-from satchel.store.preparing import searchable_text
+from satchel.store.preparing import is_hidden, searchable_text
+from satchel.store.summaries import summary_of
 
 
 class InMemoryGraph:
@@ -32,6 +33,8 @@ class InMemoryGraph:
     async def link(self, pair: CauseAndEffect, relation: Relation, *, project: str) -> Linked:
         """See the port."""
         self._check(pair, project)
+        if self._tables.links.has(pair.effect, Link(pair.cause, relation, outgoing=True)):
+            raise LinkedBackwards(cause_id=pair.cause, effect_id=pair.effect)
         created = self._tables.links.add(pair.cause, Link(pair.effect, relation, outgoing=True))
         return Linked(Edge(*pair, relation, ""), created)
 
@@ -86,10 +89,11 @@ class InMemoryGraph:
 def _node(entry: Entry, reached: Reached) -> Node:
     memory = entry.memory
     text = searchable_text(title=memory.title, content=memory.content, component=memory.component)
+    title = "" if is_hidden(memory.component) else memory.title
     return Node(
         id=entry.id,
         type=memory.type,
-        summary=summary_of(memory.fingerprint, text),
+        summary=summary_of(text, title=title),
         at=entry.effective_at,
         wing=memory.wing,
         room=memory.room,

@@ -9,7 +9,7 @@ from satchel.store.adapters.memory.entries import Entry
 from satchel.store.adapters.memory.merging import archive_merged
 from satchel.store.adapters.memory.sizing import leading
 from satchel.store.adapters.memory.tables import Tables
-from satchel.store.errors import CountMismatch, MemoryNotFound, VersionNotFound
+from satchel.store.errors import BatchNotFound, CountMismatch, MemoryNotFound, VersionNotFound
 from satchel.store.lifecycle import (
     Cleared,
     Moved,
@@ -22,11 +22,11 @@ from satchel.store.lifecycle import (
     Versions,
     moved,
     size_of,
-    summary_of,
 )
 from satchel.store.model import Memory, MemoryState
-from satchel.store.preparing import searchable_text
+from satchel.store.preparing import is_hidden, searchable_text
 from satchel.store.scope import Place, Scope
+from satchel.store.summaries import summary_of
 from satchel.store.webhooks.model import ARCHIVED, UNARCHIVED
 
 
@@ -62,10 +62,12 @@ class InMemoryLifecycle:
 
     async def unarchive(self, wanted: ToUnarchive, *, now: int) -> Moved:
         """See the port."""
+        if not wanted.ids and not self._of_batch(wanted):
+            raise BatchNotFound(wanted.batch)
         archive_merged(self._tables, wanted.batch, wanted.project, now=now)
         found = [entry for entry in self._to_unarchive(wanted) if not entry.is_active]
         for entry in found:
-            back = entry.memory._replace(archived_at=None, archive_batch="", unarchived_at=now)
+            back = entry.memory._replace(archived_at=None, unarchived_at=now)
             self._put(entry, back._replace(state=MemoryState.ACTIVE))
         self._tell()
         return moved(map(_shelved, found), self._tables.head)
@@ -114,8 +116,11 @@ class InMemoryLifecycle:
     def _to_unarchive(self, wanted: ToUnarchive) -> Iterable[Entry]:
         if wanted.ids:
             return self._named(wanted.ids, wanted.project)
-        batch = (entry for entry in self._tables.entries.values() if entry.is_of(wanted.project))
-        return sorted((entry for entry in batch if entry.memory.archive_batch == wanted.batch), key=_arrival)
+        return self._of_batch(wanted)
+
+    def _of_batch(self, wanted: ToUnarchive) -> list[Entry]:
+        entries = (entry for entry in self._tables.entries.values() if entry.is_of(wanted.project))
+        return sorted((one for one in entries if one.memory.archive_batch == wanted.batch), key=_arrival)
 
     def _named(self, ids: Sequence[str], project: str) -> list[Entry]:
         found = self._tables.by_id(ids, project)
@@ -156,5 +161,6 @@ def _shelved(entry: Entry) -> Shelved:
 def _item(entry: Entry) -> TimelineItem:
     memory = entry.memory
     text = searchable_text(title=memory.title, content=memory.content, component=memory.component)
-    summary = summary_of(memory.fingerprint, text)
+    title = "" if is_hidden(memory.component) else memory.title
+    summary = summary_of(text, title=title)
     return TimelineItem(memory.id, entry.effective_at, memory.type, summary, memory.wing, memory.room)

@@ -43,6 +43,10 @@ class Links:
         """Return how many links a memory shows."""
         return min(len(self._by_id.get(memory_id, ())), _MOST)
 
+    def has(self, memory_id: str, link: Link) -> bool:
+        """Tell whether a memory has a link, by whatever words."""
+        return _end_of(link) in self._by_id.get(memory_id, {})
+
     def add(self, memory_id: str, link: Link) -> bool:
         """Link a memory to another that is there too, and tell whether it was not.
 

@@ -2,30 +2,15 @@
 
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from satchel.store.adapters.memory.parcels import Parcel, Parcels
 from satchel.store.errors import WebhookNotFound
 from satchel.store.model import Memory, Relation
 from satchel.store.webhooks import model
 from satchel.store.webhooks.model import Delivery, DeliveryState, Happening, Webhook
 from satchel.store.webhooks.pacing import MOST_FAILURES
-
-
-@dataclass(slots=True)
-class Parcel:
-    """A delivery with what is kept of it beside; ``once`` marks a test."""
-
-    place: int
-    delivery: Delivery
-    data: dict[str, object]
-    once: bool = False
-    lease_id: str = ""
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether it waits or is under way."""
-        return self.delivery.state is DeliveryState.PENDING
 
 
 @dataclass(slots=True)
@@ -36,8 +21,7 @@ class Outbox:
     is_open: bool = False
     overflowed: int = 0
     webhooks: dict[str, Webhook] = field(default_factory=dict)
-    parcels: dict[str, Parcel] = field(default_factory=dict)
-    _places: int = 0
+    parcels: Parcels = field(default_factory=Parcels)
 
     def told(self, event: str, memory: Memory) -> None:
         """Raise an event of a memory."""
@@ -65,7 +49,7 @@ class Outbox:
         wanting = [one for one in self.webhooks.values() if self._wants(one, event, project)]
         event_id, now = event_id or str(uuid.uuid4()), time.time_ns() // 1000
         for webhook in wanting:
-            fits = self.count(webhook.id, DeliveryState.PENDING) < self.queue_size
+            fits = self.parcels.count(webhook.id, DeliveryState.PENDING) < self.queue_size
             self.overflowed += not fits
             self.put(
                 Delivery(
@@ -85,8 +69,7 @@ class Outbox:
 
     def put(self, delivery: Delivery, data: dict[str, object], *, once: bool = False) -> None:
         """Add a delivery at the end of the queue."""
-        self._places += 1
-        self.parcels[delivery.id] = Parcel(self._places, delivery, data, once)
+        self.parcels.add(delivery, data, once=once)
         self.prune(delivery.webhook_id)
 
     def begin_test(self, webhook_id: str, happening: Happening) -> str:
@@ -109,21 +92,15 @@ class Outbox:
         """
         if webhook_id not in self.webhooks:
             raise WebhookNotFound(webhook_id)
-        counts = (self.count(webhook_id, DeliveryState.PENDING), self.count(webhook_id, DeliveryState.DEAD))
-        return replace(self.webhooks[webhook_id], pending=counts[0], dead=counts[1])
-
-    def count(self, webhook_id: str, state: DeliveryState) -> int:
-        """Count the deliveries of an endpoint in a state."""
-        return sum(1 for one in self.of(webhook_id) if one.delivery.state is state)
-
-    def of(self, webhook_id: str) -> Iterable[Parcel]:
-        """Return the deliveries of an endpoint, oldest first."""
-        return [one for one in self.parcels.values() if one.delivery.webhook_id == webhook_id]
+        return replace(
+            self.webhooks[webhook_id],
+            pending=self.parcels.count(webhook_id, DeliveryState.PENDING),
+            dead=self.parcels.count(webhook_id, DeliveryState.DEAD),
+        )
 
     def ready(self, now: int) -> list[Parcel]:
         """Return what may be sent now: tests first, then the oldest."""
-        found = [one for one in self.parcels.values() if one.is_pending and one.delivery.due_at <= now]
-        ready = [one for one in found if self._may_go(one, now)]
+        ready = [parcel for webhook in self.webhooks.values() for parcel in self._ready_of(webhook, now)]
         return sorted(ready, key=lambda one: (not one.once, one.place))
 
     def prune(self, webhook_id: str) -> None:
@@ -132,9 +109,7 @@ class Outbox:
             (DeliveryState.DELIVERED, model.KEPT_DELIVERED),
             (DeliveryState.DEAD, model.KEPT_DEAD),
         ):
-            old = [one for one in self.of(webhook_id) if one.delivery.state is state]
-            for parcel in old[: max(len(old) - kept, 0)]:
-                del self.parcels[parcel.delivery.id]
+            self.parcels.keep(webhook_id, state, kept)
 
     def is_slow(self, webhook_id: str) -> bool:
         """Tell whether an endpoint failed so often that it gets one delivery at a time."""
@@ -143,16 +118,17 @@ class Outbox:
     def _wants(self, webhook: Webhook, event: str, project: str) -> bool:
         return self.is_open and event in webhook.wanted and webhook.project in ("", project)
 
-    def _may_go(self, parcel: Parcel, now: int) -> bool:
-        if parcel.once:
-            return True
-        webhook = self.webhooks[parcel.delivery.webhook_id]
-        if not webhook.enabled or webhook.open_until > now:
-            return False
-        others = [one for one in self.of(webhook.id) if one.is_pending and one is not parcel]
-        if self.is_slow(webhook.id) and any(one.lease_id and one.delivery.due_at > now for one in others):
-            return False
-        memory_id = parcel.delivery.memory_id
-        return not any(
-            memory_id and one.delivery.memory_id == memory_id and one.place < parcel.place for one in others
+    def _ready_of(self, webhook: Webhook, now: int) -> Iterator[Parcel]:
+        """Yield what may be sent to an endpoint: of one memory nothing before what is older."""
+        waiting = self.parcels.of(webhook.id, DeliveryState.PENDING)
+        is_open = webhook.enabled and webhook.open_until <= now
+        is_busy = self.is_slow(webhook.id) and any(
+            one.lease_id and one.delivery.due_at > now for one in waiting
         )
+        older: set[str] = set()
+        for parcel in waiting:
+            memory_id = parcel.delivery.memory_id
+            may_go = parcel.once or (is_open and not is_busy and memory_id not in older)
+            if may_go and parcel.delivery.due_at <= now:
+                yield parcel
+            older.update([memory_id] if memory_id else [])

@@ -98,30 +98,30 @@ class Snapshot:
 
 
 def pending(tables: Tables, skip: frozenset[str], limit: int) -> tuple[Pending, ...]:
-    """Return memories that wait for their vectors, oldest first."""
-    waiting = (entry for entry in tables.entries.values() if entry.passages is None and entry.id not in skip)
-    return tuple(
-        Pending(
-            entry.id,
-            entry.memory.version,
-            searchable_text(
-                title=entry.memory.title, content=entry.memory.content, component=entry.memory.component
-            ),
-        )
-        for entry in heapq.nsmallest(limit, waiting, key=lambda entry: entry.number)
-    )
+    """Return memories that have no vectors, oldest first."""
+    left_out = skip | tables.outdated.keys()
+    waiting = (one for one in tables.entries.values() if one.passages is None and one.id not in left_out)
+    return tuple(map(to_pending, heapq.nsmallest(limit, waiting, key=lambda entry: entry.number)))
+
+
+def to_pending(entry: Entry) -> Pending:
+    """Return a memory with the text that is to be embedded."""
+    memory = entry.memory
+    text = searchable_text(title=memory.title, content=memory.content, component=memory.component)
+    return Pending(entry.id, memory.version, text)
 
 
 def status(tables: Tables, project: str) -> Status:
     """Count what there is; there is no schema and no file."""
     memories = [entry.memory for entry in tables.entries.values() if entry.is_of(project)]
+    outdated = [tables.outdated[memory.id].count for memory in memories if memory.id in tables.outdated]
     linked, links = tables.links.count(memory.id for memory in memories)
     by_wing = sorted(Counter(memory.wing for memory in memories).items(), key=lambda one: (-one[1], one[0]))
     return Status(
         memories=len(memories),
         archived=sum(memory.state is MemoryState.ARCHIVED for memory in memories),
-        passages=sum(memory.passage_count for memory in memories),
-        pending=sum(memory.passage_count == 0 for memory in memories),
+        passages=sum(memory.passage_count for memory in memories) + sum(outdated),
+        pending=sum(memory.passage_count == 0 for memory in memories) - len(outdated),
         tokens=sum(memory.costs.verbatim for memory in memories),
         linked_memories=linked,
         links=links,
@@ -131,4 +131,5 @@ def status(tables: Tables, project: str) -> Status:
         schema_version=0,
         database_bytes=0,
         model=tables.model,
+        outdated=len(outdated),
     )

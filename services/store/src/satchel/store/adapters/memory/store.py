@@ -14,6 +14,7 @@ from satchel.store.adapters.memory.graph import InMemoryGraph
 from satchel.store.adapters.memory.identities import InMemoryIdentities
 from satchel.store.adapters.memory.lifecycle import InMemoryLifecycle
 from satchel.store.adapters.memory.merging import InMemoryConsolidation
+from satchel.store.adapters.memory.reembedding import InMemoryReembedding
 from satchel.store.adapters.memory.tables import Tables
 from satchel.store.adapters.memory.webhooks import InMemoryWebhooks
 from satchel.store.candidates import CandidateQuery, Candidates
@@ -51,6 +52,7 @@ class InMemoryStore:
         self.graph = InMemoryGraph(self._tables)
         self.consolidation = InMemoryConsolidation(self._tables, self._tell)
         self.enrichment = InMemoryEnrichment(self._tables, self._tell)
+        self.reembedding = InMemoryReembedding(self._tables, self._tell)
 
     async def add(self, batch: Sequence[Prepared], *, key: RequestKey | None, now: int) -> tuple[Stored, ...]:
         """See the port."""

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from satchel.store.adapters.memory.entries import Entry, Identity, is_inside
 from satchel.store.adapters.memory.links import Links
@@ -15,7 +16,8 @@ from satchel.store.scope import Scope
 class Tables:
     """``entries`` and ``gone`` (the deletions) are by id, each in the order of its newest change.
 
-    ``head`` is the newest revision.
+    ``head`` is the newest revision. ``outdated`` are vectors by id of memories that have none of the model in
+    use; such a memory's entry is without passages.
     """
 
     def __init__(self, *, versions_kept: int) -> None:
@@ -32,13 +34,34 @@ class Tables:
         self._paths: dict[tuple[str, str], str] = {}
         self._alike: dict[Identity, set[str]] = {}
         self._last_turns: dict[tuple[str, str], int] = {}
+        self.outdated: dict[str, Passages] = {}
         self._model: ModelIdentity | None = None
         self._embedded = 0
 
     @property
     def model(self) -> ModelIdentity | None:
-        """The model of the stored vectors; None while there are none."""
-        return self._model if self._embedded else None
+        """The model in use, that of the stored vectors; None while there are none."""
+        return self._model if self._embedded or self.outdated else None
+
+    def use(self, model: ModelIdentity) -> None:
+        """Put a model to use: vectors of any other are outdated, and its own are not any more."""
+        self._model = model
+        for entry in list(self.entries.values()):
+            passages = entry.passages or self.outdated.pop(entry.id, None)
+            if passages is None:
+                continue
+            is_of_model = passages.model.sha256 == model.sha256
+            if not is_of_model:
+                self.outdated[entry.id] = passages
+            self.set_passages(entry, passages if is_of_model else None)
+
+    def set_passages(self, entry: Entry, passages: Passages | None) -> Entry:
+        """Put an entry in place with other passages; the order of changes stays. Return the new entry."""
+        memory = entry.memory._replace(passage_count=0 if passages is None else passages.count)
+        changed = replace(entry, memory=memory, passages=passages)
+        self._embedded += (passages is not None) - (entry.passages is not None)
+        self.entries[entry.id] = changed
+        return changed
 
     def inside(self, scope: Scope) -> Iterator[Entry]:
         """Yield the memories of a scope."""

@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from satchel.store.adapters.memory.outbox import Outbox, Parcel
+from satchel.store.adapters.memory.outbox import Outbox
+from satchel.store.adapters.memory.parcels import Parcel
 from satchel.store.adapters.memory.tables import Tables
 from satchel.store.errors import WebhookLimitReached
 from satchel.store.webhooks.model import (
@@ -72,13 +73,12 @@ class InMemoryWebhooks:
 
     async def remove(self, webhook_id: str) -> None:
         """See the port."""
-        for parcel in self._outbox.of(self._outbox.webhook(webhook_id).id):
-            del self._outbox.parcels[parcel.delivery.id]
+        self._outbox.parcels.remove_of(self._outbox.webhook(webhook_id).id)
         del self._outbox.webhooks[webhook_id]
 
     async def due(self, now: int) -> Due:
         """See the port."""
-        later = (moment for one in self._outbox.parcels.values() if (moment := self._due_at(one)) > now)
+        later = (moment for one in self._outbox.parcels if (moment := self._due_at(one)) > now)
         return Due(bool(self._outbox.ready(now)), min(later, default=None), self._tables.head)
 
     def _due_at(self, parcel: Parcel) -> int:
@@ -104,7 +104,7 @@ class InMemoryWebhooks:
     def _leased(self, parcel: Parcel, until: int) -> Leased:
         found, webhook = parcel.delivery, self._outbox.webhooks[parcel.delivery.webhook_id]
         parcel.lease_id = str(uuid.uuid4())
-        parcel.delivery = replace(found, due_at=until, tries=found.tries + 1)
+        self._outbox.parcels.change(parcel, replace(found, due_at=until, tries=found.tries + 1))
         entry = self._tables.entries.get(found.memory_id)
         shown = entry is not None and webhook.include_content and not entry.hidden
         data = dict(parcel.data)
@@ -121,10 +121,10 @@ class InMemoryWebhooks:
             return None
         verdict = judge(report, tries=parcel.delivery.tries, pacing=pacing, share=share, now=now)
         if parcel.once:
-            del self._outbox.parcels[report.id]
+            self._outbox.parcels.remove(report.id)
             return verdict
         parcel.lease_id = ""
-        parcel.delivery = replace(
+        finished = replace(
             parcel.delivery,
             state=verdict.state,
             due_at=verdict.due_at,
@@ -132,6 +132,7 @@ class InMemoryWebhooks:
             last_status=report.status,
             last_error=report.error,
         )
+        self._outbox.parcels.change(parcel, finished)
         self._note(parcel.delivery.webhook_id, verdict, now)
         return verdict
 
@@ -146,7 +147,7 @@ class InMemoryWebhooks:
 
     async def deliveries(self, query: DeliveryQuery) -> Deliveries:
         """See the port."""
-        found = [one for one in self._outbox.parcels.values() if _is_asked_for(one, query)]
+        found = [one for one in self._outbox.parcels if _is_asked_for(one, query)]
         found.sort(key=lambda one: -one.place)
         shown = found[: query.limit]
         last = shown[-1].place if len(found) > query.limit else None
@@ -157,13 +158,14 @@ class InMemoryWebhooks:
         if webhook_id:
             self._outbox.webhook(webhook_id)
         count, wanted = 0, set(ids)
-        for parcel in self._outbox.parcels.values():
+        for parcel in tuple(self._outbox.parcels):
             found = parcel.delivery
             is_meant = found.id in wanted or found.webhook_id == webhook_id
-            waiting = self._outbox.count(found.webhook_id, DeliveryState.PENDING)
+            waiting = self._outbox.parcels.count(found.webhook_id, DeliveryState.PENDING)
             if not is_meant or found.state is not DeliveryState.DEAD or waiting >= self._outbox.queue_size:
                 continue
-            parcel.delivery = replace(found, state=DeliveryState.PENDING, tries=0, due_at=0, finished_at=0)
+            again = replace(found, state=DeliveryState.PENDING, tries=0, due_at=0, finished_at=0)
+            self._outbox.parcels.change(parcel, again)
             count += 1
         return count
 
@@ -177,14 +179,12 @@ class InMemoryWebhooks:
 
     async def drop(self, delivery_id: str) -> None:
         """See the port."""
-        self._outbox.parcels.pop(delivery_id, None)
+        self._outbox.parcels.remove(delivery_id)
 
     async def totals(self) -> Totals:
         """See the port."""
-        states = [one.delivery.state for one in self._outbox.parcels.values()]
-        return Totals(
-            states.count(DeliveryState.PENDING), states.count(DeliveryState.DEAD), self._outbox.overflowed
-        )
+        total = self._outbox.parcels.total
+        return Totals(total(DeliveryState.PENDING), total(DeliveryState.DEAD), self._outbox.overflowed)
 
 
 def _is_asked_for(parcel: Parcel, query: DeliveryQuery) -> bool:

@@ -74,6 +74,8 @@ def replace(tables: Tables, memory: Prepared, *, base_version: int, keep_passage
     _check_path(tables, memory)
     tables.history.keep(old.memory, replaced_at=now)
     tables.drop(old.id)  # so that its own vectors do not decide which model is accepted
+    if not keep_passages:
+        tables.outdated.pop(old.id, None)
     changed = entry_of(
         memory,
         number=old.number,
@@ -104,6 +106,7 @@ def remove(tables: Tables, entry: Entry, *, now: int) -> int:
     """Remove a memory with everything that hangs on it, and return the revision without it."""
     tables.outbox.told(DELETED, entry.memory)
     tables.drop(entry.id)
+    tables.outdated.pop(entry.id, None)
     tables.links.forget(entry.id)
     tables.requests.forget(entry.id)
     tables.history.forget(entry.id)
@@ -118,6 +121,8 @@ def attach(tables: Tables, embedded: Sequence[Embedded]) -> Attached:
     for one in embedded:
         entry = tables.entries.get(one.id)
         if entry is None or entry.passages is not None or entry.memory.version != one.version:
+            continue
+        if entry.id in tables.outdated:
             continue
         if tables.accepted(one.passages) is None:
             refused = True

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from satchel.store.adapters.sqlite.rows import json_list
 from satchel.store.adapters.sqlite.scoping import conditions
-from satchel.store.errors import MemoryNotFound
+from satchel.store.errors import BatchNotFound, MemoryNotFound
 from satchel.store.lifecycle import Shelved, ToArchive, ToUnarchive
 from satchel.store.model import MemoryState, MemoryType
 
@@ -29,11 +29,13 @@ FROM json_each(?1) k CROSS JOIN memories m ON m.id = k.value WHERE ?2 = '' OR m.
 """
 _BY_BATCH = """
 SELECT key, id, type, verbatim_tokens FROM memories
-WHERE archive_batch = ?1 AND (?2 = '' OR project = ?2) ORDER BY key LIMIT ?3
+WHERE archive_batch = ?1 AND (?2 = '' OR project = ?2) AND state = ?3 ORDER BY key LIMIT ?4
 """
+_HAS_BATCH = "SELECT 1 FROM memories WHERE archive_batch = ?1 AND (?2 = '' OR project = ?2) LIMIT 1"
 _SET_STATE = """
 UPDATE memories SET
-  state = ?2, archived_at = ?3, archive_batch = ?4, unarchived_at = ifnull(?5, unarchived_at),
+  state = ?2, archived_at = ?3, archive_batch = ifnull(?4, archive_batch),
+  unarchived_at = ifnull(?5, unarchived_at),
   revision = ?6 + k.key + 1
 FROM json_each(?1) k WHERE memories.key = k.value
 """
@@ -68,8 +70,14 @@ def unarchive_ids(wanted: ToUnarchive, now: int, raw: sqlite3.Connection) -> She
 
 
 def unarchive_batch(wanted: ToUnarchive, now: int, raw: sqlite3.Connection) -> Shelving:
-    """Bring memories of a batch back, at most a chunk."""
-    found = _shelved(raw.execute(_BY_BATCH, (wanted.batch, wanted.project, CHUNK)))
+    """Bring memories of a batch back, at most a chunk.
+
+    Raises:
+        BatchNotFound: there is none.
+    """
+    if raw.execute(_HAS_BATCH, (wanted.batch, wanted.project)).fetchone() is None:
+        raise BatchNotFound(wanted.batch)
+    found = _shelved(raw.execute(_BY_BATCH, (wanted.batch, wanted.project, _ARCHIVED, CHUNK)))
     return list(found.values()), set_active(raw, list(found), now=now)
 
 
@@ -84,13 +92,13 @@ def set_archived(raw: sqlite3.Connection, keys: Sequence[int], *, batch: str, no
 def set_active(raw: sqlite3.Connection, keys: Sequence[int], *, now: int) -> int:
     """Bring archived memories back and return the newest revision; 0 without any.
 
-    Each gets a revision, in the order of the keys.
+    Each gets a revision, in the order of the keys. Their batch stays known, for whoever repeats the call.
     """
     return _set_state(raw, keys, (_ACTIVE, None, None, now))
 
 
 def _set_state(raw: sqlite3.Connection, keys: Sequence[int], values: tuple[int | str | None, ...]) -> int:
-    """Set state, time and batch of archiving, and time of the return."""
+    """Set state, time and batch of archiving, unless that is `None`, and time of the return."""
     if not keys:
         return 0
     taken = raw.execute("UPDATE head SET revision = revision + ? RETURNING revision", (len(keys),))

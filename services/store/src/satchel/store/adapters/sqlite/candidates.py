@@ -29,31 +29,40 @@ _SELECTED = {
     "token_counts": "iif(d.hidden, 0, m.verbatim_tokens)",
     "fact_counts": "m.fact_count",
 }
-_COLUMNS = ", ".join([*_SELECTED.values(), "e.spans", "e.vectors", "m.key"])
+_COLUMNS = ", ".join([*_SELECTED.values(), "{codes}", "e.spans", "e.vectors", "m.key"])
 _FROM = (
     "FROM json_each(?1) k CROSS JOIN memories m ON {join} = k.value "
-    "JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key"
+    "JOIN documents d ON d.memory = m.key LEFT JOIN embeddings e ON e.memory = m.key {codes_from}"
 )
 _ASKED = (
-    f"SELECT {_COLUMNS} {_FROM.format(join='m.id')} WHERE (?2 = '' OR m.project = ?2) "  # noqa: S608
+    f"SELECT {_COLUMNS} {_FROM} WHERE (?2 = '' OR m.project = ?2) "  # noqa: S608  # only texts of ours
     "AND m.state IN (SELECT value FROM json_each(?3))"
 )
-_BESIDE = f"SELECT {_COLUMNS} {_FROM.format(join='m.key')} ORDER BY m.session_id, m.session_order, m.id"
+_BESIDE = f"SELECT {_COLUMNS} {_FROM} ORDER BY m.session_id, m.session_order, m.id"
 
-# For one memory with a session, the nearest active ones on one side: a range read of one index.
-_BEFORE = f"""
-SELECT key FROM memories WHERE project = ? AND session_id = ? AND session_id <> '' AND session_order < ?
-AND state = {_ACTIVE} ORDER BY session_order DESC LIMIT ?
-"""  # noqa: S608  # only the number of a state is put in
-_AFTER = f"""
-SELECT key FROM memories WHERE project = ? AND session_id = ? AND session_id <> '' AND session_order > ?
-AND state = {_ACTIVE} ORDER BY session_order LIMIT ?
-"""  # noqa: S608  # the same
+# What stands for the codes in a statement, by whether they are wanted. They come with the vectors only.
+_CODES_SQL = {
+    False: {"codes": "NULL, NULL", "codes_from": ""},
+    True: {"codes": "t.counts, t.codes", "codes_from": "LEFT JOIN token_codes t ON t.memory = e.memory"},
+}
 
-_BODY, _SESSION, _ORDER = (
-    list(_SELECTED).index(name) for name in ("contents", "session_ids", "session_orders")
+# For each memory with a session the nearest active ones on one side: a range read of one index, which has
+# only memories with a session.
+_NEAR = f"""
+SELECT b.key FROM json_each(?1) k CROSS JOIN memories a ON a.key = k.value CROSS JOIN memories b ON b.key IN (
+  SELECT key FROM memories WHERE project = ?2 AND session_id = a.session_id AND session_id <> ''
+  AND session_order {{beyond}} AND state = {_ACTIVE} ORDER BY session_order {{direction}} LIMIT ?3
 )
-_SPANS, _VECTORS, _KEY = -3, -2, -1
+"""  # noqa: S608  # only the number of a state is put in
+_ON_BOTH_SIDES = " UNION ".join(
+    [
+        _NEAR.format(beyond="< a.session_order", direction="DESC"),
+        _NEAR.format(beyond="> a.session_order", direction="ASC"),
+    ]
+)
+
+_BODY = list(_SELECTED).index("contents")
+_CODE_COUNTS, _CODES, _SPANS, _VECTORS, _KEY = -5, -4, -3, -2, -1
 
 
 def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidates:
@@ -73,9 +82,16 @@ def fetch_candidates(raw: sqlite3.Connection, query: CandidateQuery) -> Candidat
         spans=b"".join(filter(None, columns[_SPANS])),
         vectors=b"".join(filter(None, columns[_VECTORS])),
         dimension=0 if model is None else model.dimension,
+        code_counts=_code_counts(rows) if query.with_codes else b"",
+        codes=b"".join(filter(None, columns[_CODES])),
         links=_links(raw, columns[_KEY]),
         remaining=remaining,
     )
+
+
+def _code_counts(rows: Iterable[Row]) -> bytes:
+    """Return the packed counts of all passages; 0 for those that have no codes."""
+    return b"".join(row[_CODE_COUNTS] or bytes(len(row[_SPANS] or b"") // 2) for row in rows)
 
 
 def _asked(raw: sqlite3.Connection, query: CandidateQuery) -> tuple[list[Row], tuple[str, ...]]:
@@ -84,7 +100,8 @@ def _asked(raw: sqlite3.Connection, query: CandidateQuery) -> tuple[list[Row], t
     states = json_list(
         map(int, query.scope.states or MemoryState)
     )  # an index may not know yet what was archived
-    found = raw.execute(_ASKED, (json_list(wanted), query.scope.project, states))  # in the order of the ids
+    sql = _ASKED.format(join="m.id", **_CODES_SQL[query.with_codes])
+    found = raw.execute(sql, (json_list(wanted), query.scope.project, states))  # in the order of the ids
     rows, late = _fitting(found, query.max_bytes)
     return rows, wanted[wanted.index(late[0]) :] if late else ()
 
@@ -94,7 +111,7 @@ def _fitting(rows: Iterable[Row], max_bytes: int) -> tuple[list[Row], Row | None
     taken: list[Row] = []
     size = 0
     for row in rows:
-        size += 4 * len(row[_BODY]) + len(row[_VECTORS] or b"")
+        size += 4 * len(row[_BODY]) + len(row[_VECTORS] or b"") + len(row[_CODES] or b"")
         if taken and size > max_bytes:
             return taken, row
         taken.append(row)
@@ -104,15 +121,12 @@ def _fitting(rows: Iterable[Row], max_bytes: int) -> tuple[list[Row], Row | None
 def _beside(raw: sqlite3.Connection, asked: Sequence[Row], query: CandidateQuery) -> list[Row]:
     if not query.neighbors:
         return []
-    own = {row[_KEY] for row in asked}
-    near: set[int] = set()
-    for row in asked[: query.neighbors_of_first or None]:
-        if row[_SESSION]:
-            place = (query.scope.project, row[_SESSION], row[_ORDER], query.neighbors)
-            near.update(key for (key,) in raw.execute(_BEFORE, place))
-            near.update(key for (key,) in raw.execute(_AFTER, place))
-    others = sorted(near - own)
-    return _fitting(raw.execute(_BESIDE, (json_list(others),)), query.max_bytes)[0]
+    own = [row[_KEY] for row in asked]
+    leading = json_list(own[: query.neighbors_of_first or None])
+    near = raw.execute(_ON_BOTH_SIDES, (leading, query.scope.project, query.neighbors))
+    others = sorted({key for (key,) in near}.difference(own))
+    sql = _BESIDE.format(join="m.key", **_CODES_SQL[query.with_codes])
+    return _fitting(raw.execute(sql, (json_list(others),)), query.max_bytes)[0]
 
 
 def _in_filter(raw: sqlite3.Connection, beside: Sequence[Row], query: CandidateQuery) -> list[bool]:

@@ -165,7 +165,7 @@ def _new_passages(raw: sqlite3.Connection, key: int, passages: Passages | None, 
     if keep:
         count: int = raw.execute("SELECT passage_count FROM memories WHERE key = ?", (key,)).fetchone()[0]
         return count
-    raw.execute("DELETE FROM embeddings WHERE memory = ?", (key,))
+    raw.execute("DELETE FROM stored_embeddings WHERE memory = ?", (key,))
     if passages is None or not accept_model(raw, passages):
         return 0
     write_passages(raw, key, passages)

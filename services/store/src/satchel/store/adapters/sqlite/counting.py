@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from satchel.store.adapters.sqlite.reembedding import count_outdated
 from satchel.store.adapters.sqlite.rows import head_of, model_of
 from satchel.store.model import MemoryState, MemoryType, Status
 
@@ -34,6 +35,7 @@ def status(raw: sqlite3.Connection, project: str, *, schema_version: int, databa
         schema_version=schema_version,
         database_bytes=database_bytes,
         model=model_of(raw),
+        outdated=count_outdated(raw, project),
     )
 
 

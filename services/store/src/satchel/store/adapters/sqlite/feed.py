@@ -7,6 +7,7 @@ from satchel.store.adapters.sqlite.rows import (
     SOURCE,
     Row,
     head_of,
+    is_reembedding,
     json_list,
     model_of,
     split_tags,
@@ -19,7 +20,7 @@ from satchel.store.snapshots import load_component
 _CHANGES = """
 SELECT m.revision, m.id, m.project, m.state, m.updated_at, m.wing, m.room, m.type, m.effective_at,
   m.session_id, (SELECT group_concat(t.tag, char(10)) FROM memory_tags t WHERE t.memory = m.key),
-  m.passage_count, {vectors}
+  iif(e.memory IS NULL, 0, m.passage_count), {vectors}
 FROM memories m LEFT JOIN embeddings e ON e.memory = m.key
 WHERE m.revision > ?1 AND (?3 = '' OR m.project = ?3)
 ORDER BY m.revision LIMIT ?2
@@ -44,7 +45,7 @@ def changes(
     found = sorted([*live, *gone])[:limit]
     head = head_of(raw)
     through = found[-1].revision if is_cut or len(found) == limit else max(head, after)
-    return Changes(tuple(found), through, head, model_of(raw), store_id_of(raw))
+    return Changes(tuple(found), through, head, model_of(raw), store_id_of(raw), is_reembedding(raw))
 
 
 def _take(rows: Iterable[Row], max_bytes: int) -> tuple[list[Change], bool]:
@@ -92,11 +93,11 @@ def pending(raw: sqlite3.Connection, skip: frozenset[str], limit: int) -> tuple[
         "WHERE m.passage_count = 0 AND m.id NOT IN (SELECT value FROM json_each(?)) ORDER BY m.key LIMIT ?",
         (json_list(skip), limit),
     )
-    return tuple(
-        Pending(
-            memory_id,
-            version,
-            searchable_text(title=title, content=body, component=load_component(component)),
-        )
-        for memory_id, version, title, body, component in rows
-    )
+    return tuple(map(to_pending, rows))
+
+
+def to_pending(row: Row) -> Pending:
+    """Return the memory of a row of id, version, title, body and component, with the text to be embedded."""
+    memory_id, version, title, body, component = row
+    text = searchable_text(title=title, content=body, component=load_component(component))
+    return Pending(memory_id, version, text)

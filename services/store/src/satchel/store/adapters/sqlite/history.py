@@ -7,22 +7,21 @@ from satchel.store.adapters.sqlite.rows import FULL, SOURCE, Row, key_of, to_mem
 from satchel.store.adapters.sqlite.scoping import conditions
 from satchel.store.errors import MemoryNotFound, VersionNotFound
 from satchel.store.lifecycle import (
-    READ_FOR_SUMMARY,
     Timeline,
     TimelineItem,
     Version,
     Versions,
     size_of,
-    summary_of,
 )
 from satchel.store.model import Memory, MemoryType
 from satchel.store.preparing import searchable_text
 from satchel.store.scope import Place, Scope
 from satchel.store.snapshots import load_component, load_memory
+from satchel.store.summaries import READ_FOR_SUMMARY, summary_of
 
 _ITEMS = f"""
-SELECT m.id, m.effective_at, m.type, m.wing, m.room, d.fingerprint, d.hidden,
-  iif(d.hidden, d.title, substr(d.body, 1, {READ_FOR_SUMMARY})), iif(d.hidden, d.component, '')
+SELECT m.id, m.effective_at, m.type, m.wing, m.room, d.title, d.hidden,
+  iif(d.hidden, '', substr(d.body, 1, {READ_FOR_SUMMARY})), iif(d.hidden, d.component, '')
 FROM {SOURCE} WHERE {{where}} ORDER BY m.effective_at DESC, m.id LIMIT ?
 """  # noqa: S608  # a number of ours is put in; the values are parameters
 
@@ -38,10 +37,10 @@ def timeline(raw: sqlite3.Connection, scope: Scope, after: Place | None, limit: 
 
 
 def _item(row: Row) -> TimelineItem:
-    memory_id, at, kind, wing, room, fingerprint, hidden, text, component = row
+    memory_id, at, kind, wing, room, title, hidden, text, component = row
     if hidden:
-        text = searchable_text(title=text, content="", component=load_component(component))
-    return TimelineItem(memory_id, at, MemoryType(kind), summary_of(fingerprint, text), wing, room)
+        text, title = searchable_text(title=title, content="", component=load_component(component)), ""
+    return TimelineItem(memory_id, at, MemoryType(kind), summary_of(text, title=title), wing, room)
 
 
 def versions(

@@ -131,25 +131,32 @@ def check_path(raw: sqlite3.Connection, memory: Prepared, *, own_key: int | None
 def accept_model(raw: sqlite3.Connection, passages: Passages | None) -> bool:
     """Tell whether vectors of this model may be stored; vectors of two models are never mixed.
 
-    The first vectors decide; once the last of them is gone another model may follow.
+    The first vectors decide; once the last of them is gone, or when a re-embedding began, another model may
+    follow.
     """
     if passages is None:
         return False
     known = raw.execute("SELECT sha256 FROM models").fetchone()
     if known is not None and known[0] == passages.model.sha256:
         return True
-    if known is not None and raw.execute("SELECT 1 FROM embeddings LIMIT 1").fetchone() is not None:
+    if known is not None and raw.execute("SELECT 1 FROM stored_embeddings LIMIT 1").fetchone() is not None:
         return False
     _set_model(raw, passages.model)
     return True
 
 
 def write_passages(raw: sqlite3.Connection, key: int, passages: Passages) -> None:
-    """Put the passages of a memory in place of those it has."""
+    """Put the passages of a memory, of the model in use, in place of those it has."""
     raw.execute(
-        "INSERT OR REPLACE INTO embeddings (memory, spans, vectors) VALUES (?, ?, ?)",
+        "INSERT OR REPLACE INTO stored_embeddings (memory, spans, vectors, model) "
+        "VALUES (?, ?, ?, (SELECT number FROM models))",
         (key, passages.spans, passages.vectors),
     )
+    if passages.codes:
+        raw.execute(
+            "INSERT INTO token_codes (memory, counts, codes) VALUES (?, ?, ?)",
+            (key, passages.code_counts, passages.codes),
+        )
 
 
 def write_words(raw: sqlite3.Connection, key: int, memory: Prepared) -> None:
@@ -218,6 +225,7 @@ def _session_order(raw: sqlite3.Connection, memory: Prepared) -> int:
 
 def _set_model(raw: sqlite3.Connection, model: ModelIdentity) -> None:
     raw.execute("DELETE FROM models")
+    raw.execute("DELETE FROM former_models")
     raw.execute(
         "INSERT INTO models (sha256, name, revision, dimension, max_tokens) VALUES (?, ?, ?, ?, ?)",
         (model.sha256, model.name, model.revision, model.dimension, model.max_tokens),
@@ -245,14 +253,14 @@ def _stored(memory: Prepared, passages: Passages | None, revision: int) -> Store
 def _answer(raw: sqlite3.Connection, row: Row) -> Stored:
     """Return the answer to a memory that is there already."""
     (memory_id, kind, facts, tokens, passages, revision, created_at, wing, room, version, *_) = row
-    sha256 = raw.execute("SELECT sha256 FROM models").fetchone()[0] if passages else ""
+    sha256 = _sha256_of_vectors(raw, memory_id) if passages else ""
     return Stored(
         id=memory_id,
         type=MemoryType(kind),
         fact_count=facts,
         token_count=tokens,
         model_sha256=sha256,
-        embedded=passages > 0,
+        embedded=bool(sha256),
         duplicate=True,
         revision=revision,
         created_at=created_at,
@@ -260,3 +268,13 @@ def _answer(raw: sqlite3.Connection, row: Row) -> Stored:
         room=room,
         version=version,
     )
+
+
+def _sha256_of_vectors(raw: sqlite3.Connection, memory_id: str) -> str:
+    """Return the model in use if a memory has its vectors, else nothing."""
+    row = raw.execute(
+        "SELECT sha256 FROM models WHERE EXISTS ("
+        "SELECT 1 FROM memories m JOIN embeddings e ON e.memory = m.key WHERE m.id = ?)",
+        (memory_id,),
+    ).fetchone()
+    return "" if row is None else row[0]

@@ -19,14 +19,19 @@ from satchel.store.snapshots import load_component
 
 Row: TypeAlias = tuple[Any, ...]
 
+# How many passages a memory has vectors of; none while these are of another model than the one in use.
+PASSAGES = (
+    "iif(EXISTS (SELECT 1 FROM former_models) "
+    "AND NOT EXISTS (SELECT 1 FROM embeddings WHERE memory = m.key), 0, m.passage_count)"
+)
 _HEAD = (
     "m.id, m.project, m.wing, m.room, m.path, m.type, m.declared, d.title, d.summary, d.body, d.tags, "
     "d.given_tags"
 )
 _TAIL = (
-    "m.session_id, m.session_order, m.occurred_at, m.created_at, m.updated_at, m.source, m.sensitivity, "
+    "m.session_id, m.session_order, m.occurred_at, m.created_at, m.updated_at, m.source, m.sensitivity, "  # noqa: S608
     "m.state, m.version, m.revision, d.fingerprint, m.fact_count, m.verbatim_tokens, m.fingerprint_tokens, "
-    "m.header_tokens, m.passage_count, "
+    f"m.header_tokens, {PASSAGES}, "
     "(SELECT count(*) FROM links WHERE cause = m.key) + (SELECT count(*) FROM links WHERE effect = m.key), "
     "m.archived_at, ifnull(m.archive_batch, ''), m.unarchived_at, m.key"
 )
@@ -99,12 +104,17 @@ def links_of(raw: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[Li
 
 
 def model_of(raw: sqlite3.Connection) -> ModelIdentity | None:
-    """Return the model of the stored vectors; None while there are none."""
+    """Return the model in use, that of the stored vectors; None while there are none."""
     row = raw.execute(
         "SELECT name, revision, sha256, dimension, max_tokens FROM models "
-        "WHERE EXISTS (SELECT 1 FROM embeddings)"
+        "WHERE EXISTS (SELECT 1 FROM stored_embeddings)"
     ).fetchone()
     return None if row is None else ModelIdentity(*row)
+
+
+def is_reembedding(raw: sqlite3.Connection) -> bool:
+    """Tell whether vectors are being made anew for another model."""
+    return raw.execute("SELECT 1 FROM former_models").fetchone() is not None
 
 
 def head_of(raw: sqlite3.Connection) -> int:

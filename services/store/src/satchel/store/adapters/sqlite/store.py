@@ -24,6 +24,7 @@ from satchel.store.adapters.sqlite.group_commit import GroupCommit
 from satchel.store.adapters.sqlite.identities import SqliteIdentities
 from satchel.store.adapters.sqlite.lifecycle import SqliteLifecycle
 from satchel.store.adapters.sqlite.migrations import migrate
+from satchel.store.adapters.sqlite.reembedding import SqliteReembedding
 from satchel.store.adapters.sqlite.requests import recall_answer
 from satchel.store.adapters.sqlite.rows import head_of
 from satchel.store.adapters.sqlite.sweeping import Sweeper, is_due
@@ -78,6 +79,7 @@ class SqliteStore:
         self.graph = SqliteGraph(writer, readers)
         self.consolidation = SqliteConsolidation(writer, readers)
         self.enrichment = SqliteEnrichment(writer, readers)
+        self.reembedding = SqliteReembedding(writer, readers)
         self._schema_version = schema_version
         self._versions_kept = versions_kept
         self._max_exports = max_exports

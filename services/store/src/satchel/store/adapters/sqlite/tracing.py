@@ -7,7 +7,7 @@ from functools import partial
 from satchel.store.adapters.sqlite.linking import add_link
 from satchel.store.adapters.sqlite.rows import SOURCE, Row, json_list
 from satchel.store.causality.walking import Reached, Step, walk
-from satchel.store.errors import MemoryNotFound
+from satchel.store.errors import LinkedBackwards, MemoryNotFound
 from satchel.store.graph import (
     MOST_TRACED,
     CauseAndEffect,
@@ -18,10 +18,10 @@ from satchel.store.graph import (
     Trace,
     TraceQuery,
 )
-from satchel.store.lifecycle import READ_FOR_SUMMARY, summary_of
 from satchel.store.model import Link, MemoryState, MemoryType, Relation
 from satchel.store.preparing import searchable_text
 from satchel.store.snapshots import load_component
+from satchel.store.summaries import READ_FOR_SUMMARY, summary_of
 
 _LINKS = """
 SELECT id, relation, outgoing, phrase FROM (
@@ -39,8 +39,8 @@ JOIN memories o ON o.key = l.{far} WHERE l.relation IN (SELECT value FROM json_e
 _TO_CAUSES = _STEPS.format(near="effect", far="cause")
 _TO_EFFECTS = _STEPS.format(near="cause", far="effect")
 _NODES = f"""
-SELECT m.id, m.effective_at, m.type, m.wing, m.room, m.state, d.fingerprint, d.hidden,
-  iif(d.hidden, d.title, substr(d.body, 1, {READ_FOR_SUMMARY})), iif(d.hidden, d.component, '')
+SELECT m.id, m.effective_at, m.type, m.wing, m.room, m.state, d.title, d.hidden,
+  iif(d.hidden, '', substr(d.body, 1, {READ_FOR_SUMMARY})), iif(d.hidden, d.component, '')
 FROM json_each(?1) k CROSS JOIN {SOURCE} WHERE m.id = k.value
 """  # noqa: S608  # a number of ours is put in; the values are parameters
 
@@ -48,11 +48,18 @@ FROM json_each(?1) k CROSS JOIN {SOURCE} WHERE m.id = k.value
 def link(raw: sqlite3.Connection, pair: CauseAndEffect, relation: Relation, project: str) -> Linked:
     """Link two memories of one project, or make a found link a given one."""
     cause, effect = _ends(raw, pair, project)
-    known = raw.execute(
+    if _is_linked(raw, effect, cause, relation):
+        raise LinkedBackwards(cause_id=pair.cause, effect_id=pair.effect)
+    known = _is_linked(raw, cause, effect, relation)
+    add_link(raw, cause, effect, Link(pair.effect, relation, outgoing=True))
+    return Linked(Edge(*pair, relation, ""), not known)
+
+
+def _is_linked(raw: sqlite3.Connection, cause: int, effect: int, relation: Relation) -> bool:
+    row = raw.execute(
         "SELECT 1 FROM links WHERE cause = ? AND effect = ? AND relation = ?", (cause, effect, int(relation))
     ).fetchone()
-    add_link(raw, cause, effect, Link(pair.effect, relation, outgoing=True))
-    return Linked(Edge(*pair, relation, ""), known is None)
+    return row is not None
 
 
 def unlink(raw: sqlite3.Connection, pair: CauseAndEffect, relation: Relation | None, project: str) -> int:
@@ -127,13 +134,13 @@ def _nodes(raw: sqlite3.Connection, reached: Sequence[Reached]) -> tuple[Node, .
 
 
 def _node(row: Row, reached: Reached) -> Node:
-    _, at, kind, wing, room, state, fingerprint, hidden, text, component = row
+    _, at, kind, wing, room, state, title, hidden, text, component = row
     if hidden:
-        text = searchable_text(title=text, content="", component=load_component(component))
+        text, title = searchable_text(title=title, content="", component=load_component(component)), ""
     return Node(
         id=reached.id,
         type=MemoryType(kind),
-        summary=summary_of(fingerprint, text),
+        summary=summary_of(text, title=title),
         at=at,
         wing=wing,
         room=room,

@@ -10,7 +10,7 @@ import { file_google_api_field_behavior } from "../../../../google/api/field_beh
 import type { Status } from "../../../../google/rpc/status_pb.js";
 import { file_google_rpc_status } from "../../../../google/rpc/status_pb.js";
 import { file_satchel_api_options_v1_options } from "../../options/v1/options_pb.js";
-import type { ModelIdentity } from "../../types/v1/model_pb.js";
+import type { ModelIdentity, TokenCodes } from "../../types/v1/model_pb.js";
 import { file_satchel_api_types_v1_model } from "../../types/v1/model_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file satchel/api/embedder/v1/embedder_service.proto.
  */
 export const file_satchel_api_embedder_v1_embedder_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5zYXRjaGVsL2FwaS9lbWJlZGRlci92MS9lbWJlZGRlcl9zZXJ2aWNlLnByb3RvEhdzYXRjaGVsLmFwaS5lbWJlZGRlci52MSJ+ChFFbWJlZFRleHRzUmVxdWVzdBIgCgV0ZXh0cxgBIAMoCUIR4kEBAsqMGQkQgIAEQAFIgAISLwoEcm9sZRgCIAEoDjIhLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLlRleHRSb2xlEhYKDnNwbGl0X3Bhc3NhZ2VzGAMgASgIIlIKC1Bhc3NhZ2VTcGFuEhIKCnRleHRfaW5kZXgYASABKAUSDQoFc3RhcnQYAiABKAUSCwoDZW5kGAMgASgFEhMKC3Rva2VuX2NvdW50GAQgASgFIu4BChJFbWJlZFRleHRzUmVzcG9uc2USMgoFbW9kZWwYASABKAsyIy5zYXRjaGVsLmFwaS50eXBlcy52MS5Nb2RlbElkZW50aXR5Eg8KB3ZlY3RvcnMYAiABKAwSDQoFY291bnQYAyABKAUSEQoJZGltZW5zaW9uGAQgASgFEjMKBXNwYW5zGAUgAygLMiQuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuUGFzc2FnZVNwYW4SEAoIcXVldWVfbXMYBiABKAESFAoMaW5mZXJlbmNlX21zGAcgASgBEhQKDGNhY2hlZF9jb3VudBgIIAEoBSJ2ChJFbWJlZFN0cmVhbVJlcXVlc3QSHwoIc2VxdWVuY2UYASABKANCDcqMGQkxAAAAAAAAAAASPwoFYmF0Y2gYAiABKAsyKi5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5FbWJlZFRleHRzUmVxdWVzdEIE4kEBAiKWAQoTRW1iZWRTdHJlYW1SZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoAxI+Cgd2ZWN0b3JzGAIgASgLMisuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuRW1iZWRUZXh0c1Jlc3BvbnNlSAASIwoFZXJyb3IYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAQggKBnJlc3VsdCITChFMaXN0TW9kZWxzUmVxdWVzdCJJChJMaXN0TW9kZWxzUmVzcG9uc2USMwoGbW9kZWxzGAEgAygLMiMuc2F0Y2hlbC5hcGkudHlwZXMudjEuTW9kZWxJZGVudGl0eSpRCghUZXh0Um9sZRIZChVURVhUX1JPTEVfVU5TUEVDSUZJRUQQABITCg9URVhUX1JPTEVfUVVFUlkQARIVChFURVhUX1JPTEVfUEFTU0FHRRACMvACCg9FbWJlZGRlclNlcnZpY2UScAoKRW1iZWRUZXh0cxIqLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLkVtYmVkVGV4dHNSZXF1ZXN0Gisuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuRW1iZWRUZXh0c1Jlc3BvbnNlIgmQAgHSjBkCEAISeQoLRW1iZWRTdHJlYW0SKy5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5FbWJlZFN0cmVhbVJlcXVlc3QaLC5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5FbWJlZFN0cmVhbVJlc3BvbnNlIguQAgHSjBkEEAIgASgBMAEScAoKTGlzdE1vZGVscxIqLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLkxpc3RNb2RlbHNSZXF1ZXN0Gisuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgmQAgHSjBkCEAJCYAobZGV2LnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxQhRFbWJlZGRlclNlcnZpY2VQcm90b1ABWilzYXRjaGVsLmRldi9nby9hcGkvZW1iZWRkZXIvdjE7ZW1iZWRkZXJ2MWIGcHJvdG8z", [file_google_api_field_behavior, file_google_rpc_status, file_satchel_api_options_v1_options, file_satchel_api_types_v1_model]);
+  fileDesc("Ci5zYXRjaGVsL2FwaS9lbWJlZGRlci92MS9lbWJlZGRlcl9zZXJ2aWNlLnByb3RvEhdzYXRjaGVsLmFwaS5lbWJlZGRlci52MSKYAQoRRW1iZWRUZXh0c1JlcXVlc3QSIAoFdGV4dHMYASADKAlCEeJBAQLKjBkJEICABEABSIACEi8KBHJvbGUYAiABKA4yIS5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5UZXh0Um9sZRIWCg5zcGxpdF9wYXNzYWdlcxgDIAEoCBIYChB3aXRoX3Rva2VuX2NvZGVzGAQgASgIIlIKC1Bhc3NhZ2VTcGFuEhIKCnRleHRfaW5kZXgYASABKAUSDQoFc3RhcnQYAiABKAUSCwoDZW5kGAMgASgFEhMKC3Rva2VuX2NvdW50GAQgASgFIqUCChJFbWJlZFRleHRzUmVzcG9uc2USMgoFbW9kZWwYASABKAsyIy5zYXRjaGVsLmFwaS50eXBlcy52MS5Nb2RlbElkZW50aXR5Eg8KB3ZlY3RvcnMYAiABKAwSDQoFY291bnQYAyABKAUSEQoJZGltZW5zaW9uGAQgASgFEjMKBXNwYW5zGAUgAygLMiQuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuUGFzc2FnZVNwYW4SEAoIcXVldWVfbXMYBiABKAESFAoMaW5mZXJlbmNlX21zGAcgASgBEhQKDGNhY2hlZF9jb3VudBgIIAEoBRI1Cgt0b2tlbl9jb2RlcxgJIAEoCzIgLnNhdGNoZWwuYXBpLnR5cGVzLnYxLlRva2VuQ29kZXMidgoSRW1iZWRTdHJlYW1SZXF1ZXN0Eh8KCHNlcXVlbmNlGAEgASgDQg3KjBkJMQAAAAAAAAAAEj8KBWJhdGNoGAIgASgLMiouc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuRW1iZWRUZXh0c1JlcXVlc3RCBOJBAQIilgEKE0VtYmVkU3RyZWFtUmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAMSPgoHdmVjdG9ycxgCIAEoCzIrLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLkVtYmVkVGV4dHNSZXNwb25zZUgAEiMKBWVycm9yGAMgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIICgZyZXN1bHQiEwoRTGlzdE1vZGVsc1JlcXVlc3QiSQoSTGlzdE1vZGVsc1Jlc3BvbnNlEjMKBm1vZGVscxgBIAMoCzIjLnNhdGNoZWwuYXBpLnR5cGVzLnYxLk1vZGVsSWRlbnRpdHkqUQoIVGV4dFJvbGUSGQoVVEVYVF9ST0xFX1VOU1BFQ0lGSUVEEAASEwoPVEVYVF9ST0xFX1FVRVJZEAESFQoRVEVYVF9ST0xFX1BBU1NBR0UQAjLwAgoPRW1iZWRkZXJTZXJ2aWNlEnAKCkVtYmVkVGV4dHMSKi5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5FbWJlZFRleHRzUmVxdWVzdBorLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLkVtYmVkVGV4dHNSZXNwb25zZSIJkAIB0owZAhACEnkKC0VtYmVkU3RyZWFtEisuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuRW1iZWRTdHJlYW1SZXF1ZXN0Giwuc2F0Y2hlbC5hcGkuZW1iZWRkZXIudjEuRW1iZWRTdHJlYW1SZXNwb25zZSILkAIB0owZBBACIAEoATABEnAKCkxpc3RNb2RlbHMSKi5zYXRjaGVsLmFwaS5lbWJlZGRlci52MS5MaXN0TW9kZWxzUmVxdWVzdBorLnNhdGNoZWwuYXBpLmVtYmVkZGVyLnYxLkxpc3RNb2RlbHNSZXNwb25zZSIJkAIB0owZAhACQmAKG2Rldi5zYXRjaGVsLmFwaS5lbWJlZGRlci52MUIURW1iZWRkZXJTZXJ2aWNlUHJvdG9QAVopc2F0Y2hlbC5kZXYvZ28vYXBpL2VtYmVkZGVyL3YxO2VtYmVkZGVydjFiBnByb3RvMw", [file_google_api_field_behavior, file_google_rpc_status, file_satchel_api_options_v1_options, file_satchel_api_types_v1_model]);
 
 /**
  * Texts to embed.
@@ -47,6 +47,14 @@ export type EmbedTextsRequest = Message<"satchel.api.embedder.v1.EmbedTextsReque
    * @generated from field: bool split_passages = 3;
    */
   splitPassages: boolean;
+
+  /**
+   * Whether the codes of the texts' tokens come too. They cost no further run of
+   * the model, and 48 bytes a content token with the packaged one.
+   *
+   * @generated from field: bool with_token_codes = 4;
+   */
+  withTokenCodes: boolean;
 };
 
 /**
@@ -161,6 +169,18 @@ export type EmbedTextsResponse = Message<"satchel.api.embedder.v1.EmbedTextsResp
    * @generated from field: int32 cached_count = 8;
    */
   cachedCount: number;
+
+  /**
+   * Codes of the tokens, with one count for each row; a text whose row is the mean
+   * of its passages has the codes of all of them. Absent where they were not asked
+   * for, and with a model that tells nothing of its tokens because it pools by
+   * itself. The same text gives the same codes, alone or in any batch, but for bits
+   * of numbers so near to 0 that rounding decides: with the packaged model less than
+   * one in a thousand.
+   *
+   * @generated from field: satchel.api.types.v1.TokenCodes token_codes = 9;
+   */
+  tokenCodes?: TokenCodes | undefined;
 };
 
 /**
@@ -328,6 +348,7 @@ export const EmbedderService: GenService<{
    * A row takes `dimension` * 4 bytes, and 1.5 KiB with the packaged model: some
    * 2,700 passages fill the 4 MiB that gRPC libraries accept by default. Send fewer
    * long texts at once, or accept 64 MiB, which is the most that a server sends.
+   * Token codes add at most 24 KiB a text with that model.
    *
    * Errors: FIELD_* (INVALID_ARGUMENT) for a bad text; OVERLOADED
    * (RESOURCE_EXHAUSTED, with RetryInfo) when the queue is full.

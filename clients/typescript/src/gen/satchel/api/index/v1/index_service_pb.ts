@@ -136,7 +136,8 @@ export type SearchVectorsResponse = Message<"satchel.api.index.v1.SearchVectorsR
   appliedRevision: bigint;
 
   /**
-   * Whether the store's exact search answered in the index's place.
+   * Whether the store's exact search answered in the index's place, or memories
+   * are missing because their vectors are being made anew for another model.
    *
    * @generated from field: bool degraded = 3;
    */

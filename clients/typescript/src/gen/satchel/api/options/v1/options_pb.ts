@@ -205,8 +205,8 @@ export enum Format {
   UUID = 1,
 
   /**
-   * A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:`, `FP:` or `ID:`
-   * in either case, as clients of MIRA send it.
+   * A memory id: a UUID, optionally after `T0:`, `F0:`, `V0:` or `FP:`, and before
+   * these after `ID:`, in either case, as clients of MIRA send it.
    *
    * @generated from enum value: FORMAT_MEMORY_ID = 2;
    */

@@ -466,7 +466,8 @@ export const GraphService: GenService<{
    *
    * Errors: FIELD_* (INVALID_ARGUMENT); FIELDS_CONFLICT (INVALID_ARGUMENT), for
    * a memory with itself; MEMORY_NOT_FOUND (NOT_FOUND), also for an effect that
-   * is not in the project of its cause.
+   * is not in the project of its cause; LINKED_BACKWARDS (FAILED_PRECONDITION)
+   * when the effect is the cause of its cause already, by the same relation.
    *
    * @generated from rpc satchel.api.store.v1.GraphService.LinkMemories
    */

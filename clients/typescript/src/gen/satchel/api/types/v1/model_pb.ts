@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file satchel/api/types/v1/model.proto.
  */
 export const file_satchel_api_types_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYXRjaGVsL2FwaS90eXBlcy92MS9tb2RlbC5wcm90bxIUc2F0Y2hlbC5hcGkudHlwZXMudjEigQIKDU1vZGVsSWRlbnRpdHkSFQoEbmFtZRgBIAEoCUIHyowZAxDIARIZCghyZXZpc2lvbhgCIAEoCUIHyowZAxDIARJnCgZzaGEyNTYYAyABKAlCV8qMGVMiDFswLTlhLWZdezY0fSpDc2VuZCB0aGUgU0hBLTI1NiBvZiB0aGUgd2VpZ2h0cyBhcyA2NCBsb3dlci1jYXNlIGhleGFkZWNpbWFsIGRpZ2l0cxIpCglkaW1lbnNpb24YBCABKAVCFsqMGRIxAAAAAAAAAAA5AAAAAAAAwEASKgoKbWF4X3Rva2VucxgFIAEoBUIWyowZEjEAAAAAAAAAADkAAAAAgIQuQUJNChhkZXYuc2F0Y2hlbC5hcGkudHlwZXMudjFCCk1vZGVsUHJvdG9QAVojc2F0Y2hlbC5kZXYvZ28vYXBpL3R5cGVzL3YxO3R5cGVzdjFiBnByb3RvMw", [file_satchel_api_options_v1_options]);
+  fileDesc("CiBzYXRjaGVsL2FwaS90eXBlcy92MS9tb2RlbC5wcm90bxIUc2F0Y2hlbC5hcGkudHlwZXMudjEigQIKDU1vZGVsSWRlbnRpdHkSFQoEbmFtZRgBIAEoCUIHyowZAxDIARIZCghyZXZpc2lvbhgCIAEoCUIHyowZAxDIARJnCgZzaGEyNTYYAyABKAlCV8qMGVMiDFswLTlhLWZdezY0fSpDc2VuZCB0aGUgU0hBLTI1NiBvZiB0aGUgd2VpZ2h0cyBhcyA2NCBsb3dlci1jYXNlIGhleGFkZWNpbWFsIGRpZ2l0cxIpCglkaW1lbnNpb24YBCABKAVCFsqMGRIxAAAAAAAAAAA5AAAAAAAAwEASKgoKbWF4X3Rva2VucxgFIAEoBUIWyowZEjEAAAAAAAAAADkAAAAAgIQuQSJECgpUb2tlbkNvZGVzEg0KBWNvZGVzGAEgASgMEg4KBmNvdW50cxgCIAMoBRIXCg9ieXRlc19wZXJfdG9rZW4YAyABKAVCTQoYZGV2LnNhdGNoZWwuYXBpLnR5cGVzLnYxQgpNb2RlbFByb3RvUAFaI3NhdGNoZWwuZGV2L2dvL2FwaS90eXBlcy92MTt0eXBlc3YxYgZwcm90bzM", [file_satchel_api_options_v1_options]);
 
 /**
  * Which embedding model made a vector. Vectors of two identities are never
@@ -68,4 +68,49 @@ export type ModelIdentity = Message<"satchel.api.types.v1.ModelIdentity"> & {
  */
 export const ModelIdentitySchema: GenMessage<ModelIdentity> = /*@__PURE__*/
   messageDesc(file_satchel_api_types_v1_model, 0);
+
+/**
+ * Token codes: for words of a text, the signs of the model's states of them, one bit a number.
+ *
+ * A code is the signs of a token's last hidden state, before pooling: bit i is 1 where the i-th number is
+ * greater than 0. Bits are packed in order, the first in the highest bit of the first byte; what is left
+ * of the last byte is 0. The share of bits in which two codes agree grows with the cosine of the states.
+ *
+ * Content tokens have a code: those with a letter or a digit that are no function word of English or French,
+ * and that belong to the text and neither to what the model puts around it nor to a prefix. A text that has
+ * none has codes of all its tokens. Of one text, at most the first 512 such tokens have a code.
+ *
+ * @generated from message satchel.api.types.v1.TokenCodes
+ */
+export type TokenCodes = Message<"satchel.api.types.v1.TokenCodes"> & {
+  /**
+   * The codes, `bytes_per_token` each, in the order of the passages and of the
+   * tokens inside a passage.
+   *
+   * @generated from field: bytes codes = 1;
+   */
+  codes: Uint8Array;
+
+  /**
+   * How many codes each passage has, in the order of the rows of vectors that the
+   * message beside this one carries. 0 where there are none.
+   *
+   * @generated from field: repeated int32 counts = 2;
+   */
+  counts: number[];
+
+  /**
+   * Bytes of one code: `dimension` / 8, rounded up. 0 where there are no codes.
+   *
+   * @generated from field: int32 bytes_per_token = 3;
+   */
+  bytesPerToken: number;
+};
+
+/**
+ * Describes the message satchel.api.types.v1.TokenCodes.
+ * Use `create(TokenCodesSchema)` to create a new message.
+ */
+export const TokenCodesSchema: GenMessage<TokenCodes> = /*@__PURE__*/
+  messageDesc(file_satchel_api_types_v1_model, 1);
 

@@ -1,0 +1,1 @@
+"""Makes model folders of what packages carry."""
