@@ -1,14 +1,18 @@
 """The commands of the benchmark; ``python -m benchmarks --help`` names them."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
-from benchmarks import baseline, curve, locomo, records, results, tables, variants
+from benchmarks import ablation, baseline, curve, leave_one_out, locomo, records, results, tables, variants
+from benchmarks.ablation import UnknownVariantError
 from benchmarks.asking import BUDGETS
 from benchmarks.curve import NotDrawableError
+from benchmarks.leave_one_out import UnfittableError
 from benchmarks.measuring import Plan, measure
-from benchmarks.records import BadRecordError
+from benchmarks.records import BadRecordError, Corpus
 from benchmarks.satchel_system import DEFAULT_STRATEGY
 from benchmarks.variants import UnknownStripError
 from satchel.client import AddressError, SatchelError
@@ -16,21 +20,53 @@ from satchel.client import AddressError, SatchelError
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure Satchel, and the references if they are asked for; write results.json and results.md."""
-    corpus = variants.strip(records.load(arguments.memories, arguments.questions), arguments.strip)
-    corpus = variants.pooled(corpus) if arguments.pooled else corpus
     plan = Plan(arguments.strategies, arguments.budgets, arguments.references, arguments.all_first)
-    measured = measure(corpus, plan, arguments.url)
-    about = {
+    measured = measure(read(arguments), plan, arguments.url)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    about = {**inputs(arguments), "all_first": arguments.all_first}
+    results.save(arguments.out / "results.json", measured, about)
+    (arguments.out / "results.md").write_text(tables.report(measured), encoding="utf-8")
+    print(tables.coverage(measured))
+
+
+def ablate(arguments: argparse.Namespace) -> None:
+    """Measure what each step of a recall is worth; write ablation.json and ablation.md."""
+    corpus, chosen = read(arguments), ablation.named(arguments.only)
+    measured = ablation.ablate(corpus, arguments.budgets, chosen)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    results.save(arguments.out / "ablation.json", measured, {**inputs(arguments), "all_first": True})
+    page = ablation.report(measured, len(corpus.namespaces()))
+    (arguments.out / "ablation.md").write_text(page, encoding="utf-8")
+    print(ablation.table_of(measured))
+
+
+def fit(arguments: argparse.Namespace) -> None:
+    """Fit the weights, on all namespaces and leaving one out; write fit.json and fit.md."""
+    found = leave_one_out.measure(read(arguments), arguments.budgets)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(
+        {"run": inputs(arguments), **leave_one_out.as_json(found)}, ensure_ascii=False, indent=1
+    )
+    (arguments.out / "fit.json").write_text(text + "\n", encoding="utf-8")
+    page = leave_one_out.report(found)
+    (arguments.out / "fit.md").write_text(page, encoding="utf-8")
+    print(page)
+
+
+def read(arguments: argparse.Namespace) -> Corpus:
+    """Read the corpus that the arguments name, as they change it."""
+    corpus = variants.strip(records.load(arguments.memories, arguments.questions), arguments.strip)
+    return variants.pooled(corpus) if arguments.pooled else corpus
+
+
+def inputs(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what was read, and how it was changed, to stand in the saved file."""
+    return {
         "memories": str(arguments.memories),
         "questions": str(arguments.questions),
         "pooled": arguments.pooled,
         "strip": arguments.strip,
-        "all_first": arguments.all_first,
     }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    results.save(arguments.out / "results.json", measured, about)
-    (arguments.out / "results.md").write_text(tables.report(measured), encoding="utf-8")
-    print(tables.coverage(measured))
 
 
 def convert(arguments: argparse.Namespace) -> None:
@@ -61,6 +97,10 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = whole.add_subparsers(required=True)
     add_run(commands.add_parser("run", help="measure a Satchel on memories and questions"))
+    add_ablate(commands.add_parser("ablate", help="measure what each step of a recall is worth"))
+    one = commands.add_parser("fit", help="fit the weights of the boosts, leaving one namespace out in turn")
+    add_corpus(one)
+    one.set_defaults(work=fit)
     one = commands.add_parser("convert", help="make memories and questions of a published data set")
     one.add_argument("format", choices=["locomo"])
     one.add_argument("file", type=Path)
@@ -77,21 +117,33 @@ def parser() -> argparse.ArgumentParser:
 
 def add_run(one: argparse.ArgumentParser) -> None:
     """Add the arguments of ``run``."""
-    one.add_argument("--memories", type=Path, required=True, metavar="FILE.jsonl")
-    one.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl")
-    one.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results are written")
+    add_corpus(one)
     one.add_argument("--url", default="", help="gRPC address of a running Satchel; else one is started")
-    one.add_argument("--budgets", type=numbers, default=BUDGETS, help="in tokens, as 250,500,1000")
     one.add_argument(
         "--strategies", type=names, default=[DEFAULT_STRATEGY], help="as default,knapsack,top,cba"
     )
-    one.add_argument("--pooled", action="store_true", help="put all namespaces into one")
     one.add_argument(
         "--all-first", action="store_true", help="store all namespaces before the first question"
     )
-    one.add_argument("--strip", type=names, default=[], help="take away sessions,names,times")
     one.add_argument("--references", action="store_true", help="measure common ways of finding beside it")
     one.set_defaults(work=run)
+
+
+def add_ablate(one: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``ablate``."""
+    add_corpus(one)
+    one.add_argument("--only", type=names, default=[], help="some of the variants, by their names")
+    one.set_defaults(work=ablate)
+
+
+def add_corpus(one: argparse.ArgumentParser) -> None:
+    """Add what is measured on, and where results go."""
+    one.add_argument("--memories", type=Path, required=True, metavar="FILE.jsonl")
+    one.add_argument("--questions", type=Path, required=True, metavar="FILE.jsonl")
+    one.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results are written")
+    one.add_argument("--budgets", type=numbers, default=BUDGETS, help="in tokens, as 250,500,1000")
+    one.add_argument("--pooled", action="store_true", help="put all namespaces into one")
+    one.add_argument("--strip", type=names, default=[], help="take away sessions,names,times")
 
 
 def names(text: str) -> list[str]:
@@ -116,7 +168,9 @@ def main() -> None:
         OSError,
         RuntimeError,
         NotDrawableError,
+        UnfittableError,
         UnknownStripError,
+        UnknownVariantError,
     ) as exc:
         sys.exit(f"error: {exc}")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from benchmarks.records import Memory, Question
+from benchmarks.records import NOTHING, Memory, Question
 from satchel.api.store.v1 import lifecycle_service_pb2 as lifecycle_pb
 from satchel.api.store.v1 import lifecycle_service_pb2_grpc as lifecycle_rpc
 from satchel.client import Imported, NewMemory, Satchel
@@ -17,13 +17,18 @@ _EMBED_TEXTS = 64
 
 
 class Filled:
-    """A Satchel that holds a corpus in a project of its own; a namespace is a wing."""
+    """A Satchel that holds a corpus in a project of its own; a namespace is a wing.
 
-    def __init__(self, client: Satchel, project: str) -> None:
+    ``names`` are the corpus's ids by those of the stored memories, ``revision`` that of the last one.
+    """
+
+    def __init__(
+        self, client: Satchel, project: str, names: Mapping[str, list[str]] = NOTHING, revision: int = 0
+    ) -> None:
         self.client = client
         self.project = project
-        self.revision = 0
-        self._names: dict[str, list[str]] = {}
+        self.revision = revision
+        self._names: dict[str, list[str]] = dict(names)
         self._searched: dict[tuple[str, int], list[str]] = {}
 
     def store(self, memories: Sequence[Memory]) -> None:
@@ -39,6 +44,14 @@ class Filled:
             first = report.failures[0]
             raise RuntimeError(f"Memory '{memories[first.sequence - 1].id}' was refused: {first.error}")
 
+    def through(self, client: Satchel) -> "Filled":
+        """Return what is stored as another client sees it, which has searched for nothing yet."""
+        return Filled(client, self.project, self._names, self.revision)
+
+    def names(self, stored: str) -> Sequence[str]:
+        """Return the corpus's ids that a stored memory stands for."""
+        return self._names.get(stored, [])
+
     def search(self, question: Question, depth: int) -> Sequence[str]:
         """Return the corpus's ids of what a search finds, best first; a repeated question is not asked again.
 
@@ -48,7 +61,7 @@ class Filled:
             found = self.client.search(
                 question.query, top_k=depth, wing=question.namespace, min_revision=self.revision
             )
-            ids = [name for one in found.results for name in self._names.get(one.id, [])]
+            ids = [name for one in found.results for name in self.names(one.id)]
             self._searched[question.id, depth] = ids
         return self._searched[question.id, depth]
 
@@ -103,15 +116,16 @@ class SatchelSystem:
 
 
 @contextmanager
-def opened(url: str, *, api_key: str = "") -> Iterator[Filled]:
-    """Yield a Satchel with an empty project of its own, which is cleared at the end."""
+def opened(url: str, *, api_key: str = "", is_kept: bool = False) -> Iterator[Filled]:
+    """Yield a Satchel with an empty project of its own, which is cleared at the end unless it is kept."""
     project = f"benchmark-{uuid.uuid4().hex[:8]}"
     with Satchel(url, api_key=api_key, project=project, timeout=_TIMEOUT_S) as client:
         made = Filled(client, project)
         try:
             yield made
         finally:
-            made.clear()
+            if not is_kept:
+                made.clear()
 
 
 def _record(memory: Memory) -> NewMemory:

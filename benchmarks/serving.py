@@ -6,10 +6,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from benchmarks.records import NOTHING
 from satchel.client import Satchel, SatchelError, Serving
 
 START_LIMIT_S = 60.0
@@ -19,25 +20,29 @@ _PROBE_INTERVAL_S = 0.1
 
 
 @contextmanager
-def embedded() -> Iterator[str]:
-    """Yield the gRPC address of a fresh Satchel; settings come from the environment, as for ``satchel up``.
+def embedded(folder: Path | None = None, variables: Mapping[str, str] = NOTHING) -> Iterator[str]:
+    """Yield the gRPC address of a Satchel; settings come from the environment, as for ``satchel up``.
+
+    It is fresh, unless there is a ``folder`` that an earlier one has left its data in; these stay there.
+    ``variables`` go before those of the environment.
 
     Raises:
         RuntimeError: it ended, or did not serve within a minute.
     """
-    with tempfile.TemporaryDirectory(prefix="satchel-benchmark-") as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="satchel-benchmark-") as passing, ExitStack() as stack:
+        place = folder or Path(passing)
         grpc_address, http_address = _free_addresses(2)
-        log = stack.enter_context((Path(folder) / "log").open("w+b"))
+        log = stack.enter_context((place / "log").open("w+b"))
         command = [
-            *(sys.executable, "-m", "satchel.cli.main", "--data-dir", str(Path(folder) / "data")),
+            *(sys.executable, "-m", "satchel.cli.main", "--data-dir", str(place / "data")),
             *("up", "--grpc", grpc_address, "--http", http_address),
         ]
-        environment = {**os.environ, "SATCHEL_LOG_LEVEL": "WARNING"}
+        environment = {**os.environ, "SATCHEL_LOG_LEVEL": "WARNING", **variables}
         process = subprocess.Popen(  # noqa: S603  # our own command
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
         )
         stack.callback(_stop, process)
-        _wait(grpc_address, process, Path(folder) / "log")
+        _wait(grpc_address, process, place / "log")
         yield grpc_address
 
 

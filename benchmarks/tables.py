@@ -12,8 +12,8 @@ def report(systems: Sequence[Measured]) -> str:
     budgets = systems[0].budgets
     parts = [
         f"# Evidence under a token budget\n\n{len(systems[0].outcomes)} questions.\n",
-        _section("Evidence coverage", systems, budgets, lambda one, b: _share(one.coverage(b))),
-        _section("Answer-string coverage", systems, budgets, lambda one, b: _share(one.answered(b))),
+        _section("Evidence coverage", systems, budgets, lambda one, b: share(one.coverage(b))),
+        _section("Answer-string coverage", systems, budgets, lambda one, b: share(one.answered(b))),
         _section("Contexts over the budget", systems, budgets, lambda one, b: str(one.violations(b))),
         _section("Tokens used, mean", systems, budgets, lambda one, b: f"{one.tokens(b):.0f}"),
         _section("Milliseconds, median", systems, budgets, lambda one, b: f"{one.median_ms(b):.1f}"),
@@ -30,10 +30,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, rule, *rows))
 
 
+def share(value: float) -> str:
+    """Return a share with three digits, without the 0 before the point."""
+    return f"{value:.3f}".removeprefix("0") if value < 1 else "1"
+
+
+def nearest_budget(budgets: Sequence[int]) -> int:
+    """Return the budget nearest to 1,000, at which one figure stands for all."""
+    return min(budgets, key=lambda one: abs(one - CATEGORY_BUDGET))
+
+
 def coverage(systems: Sequence[Measured]) -> str:
     """Return the table of evidence coverage."""
     budgets = systems[0].budgets
-    return _table(systems, budgets, lambda one, budget: _share(one.coverage(budget)))
+    return _table(systems, budgets, lambda one, budget: share(one.coverage(budget)))
 
 
 def _section(
@@ -51,8 +61,8 @@ def _ranking(systems: Sequence[Measured]) -> str:
     rows = [
         [
             one.system,
-            *(_share(one.recall(depth)) for depth in RECALL_DEPTHS),
-            _share(one.mean_reciprocal_rank()),
+            *(share(one.recall(depth)) for depth in RECALL_DEPTHS),
+            share(one.mean_reciprocal_rank()),
         ]
         for one in systems
     ]
@@ -60,11 +70,6 @@ def _ranking(systems: Sequence[Measured]) -> str:
 
 
 def _by_category(systems: Sequence[Measured]) -> str:
-    names, budgets = systems[0].categories, systems[0].budgets
-    budget = min(budgets, key=lambda one: abs(one - CATEGORY_BUDGET))
-    rows = [[one.system, *(_share(one.coverage(budget, name)) for name in names)] for one in systems]
+    names, budget = systems[0].categories, nearest_budget(systems[0].budgets)
+    rows = [[one.system, *(share(one.coverage(budget, name)) for name in names)] for one in systems]
     return f"## Evidence coverage at {budget}, by category\n\n{table(['system', *names], rows)}"
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0") if value < 1 else "1"

@@ -43,7 +43,8 @@ def test_a_method_that_there_is_not_is_refused(door: Door, option: str, value: s
 def test_rank_fusion_prefers_what_both_searches_found_and_keeps_the_order_of_one(door: Door) -> None:
     for n, thing in enumerate(("kettle", "pot", "pan", "stove", "spoon")):
         door.store("fusion", f"The {thing} of kitchen {n} was cleaned on a Tuesday.")
-    options = {"fusion": "reciprocal_rank", "no_neighbors": True}
+    boosts = ["late_interaction", "neighbors", "session", "speaker", "time", "question"]
+    options = {"fusion": "reciprocal_rank", "disabled_boosts": boosts}
 
     def ranks(query: str) -> list[tuple[float, int, int]]:
         answer = door.recall(query, wing="fusion", explain=True, options=options)

@@ -72,7 +72,8 @@ async def test_what_is_due_is_found_without_reading_the_rest(tmp_path: Path) -> 
     wanted = ToArchive(scope=Scope(wings=("w",)), until=EVERYTHING)
 
     aged = plans(raw, lambda raw: archiving.archivable(raw, wanted))
-    batch = plans(raw, lambda raw: archiving.unarchive_batch(ToUnarchive("", batch="b"), NOW, raw))
+    raw.execute("UPDATE memories SET archive_batch = 'b'")
+    batch = plans(raw, lambda raw: archiving.unarchive_batch(ToUnarchive("default", batch="b"), NOW, raw))
     raw.close()
 
     assert "memories_by_age (type=? AND <expr><?)" in aged

@@ -71,6 +71,7 @@ def candidates(draw: st.DrawFn) -> Candidate:
         occurred_us=draw(st.one_of(st.none(), st.integers(-(10**15), 4 * 10**15))),
         verbatim_tokens=draw(st.sampled_from([None, count_tokens(text)])) if text else None,
         excerpt=draw(st.sampled_from([None, Excerpt(0, max(1, len(text) // 3))])) if text else None,
+        dates=draw(st.sampled_from(["", "(yesterday: 7 May 2023)"])) if text else "",
     )
 
 

@@ -327,6 +327,75 @@ func (Factor) EnumDescriptor() ([]byte, []int) {
 	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{4}
 }
 
+// What raises or lowers a memory beside its fused score.
+type Boost int32
+
+const (
+	// Refused on input.
+	Boost_BOOST_UNSPECIFIED Boost = 0
+	// Token by token, the question compared with the memory.
+	Boost_BOOST_LATE_INTERACTION Boost = 1
+	// What better memories beside it in its session lend.
+	Boost_BOOST_NEIGHBORS Boost = 2
+	// What else was found in its session.
+	Boost_BOOST_SESSION Boost = 3
+	// The question names who said it.
+	Boost_BOOST_SPEAKER Boost = 4
+	// The question asks when, and the memory tells a time.
+	Boost_BOOST_TIME Boost = 5
+	// The memory ends in a question itself.
+	Boost_BOOST_QUESTION Boost = 6
+)
+
+// Enum value maps for Boost.
+var (
+	Boost_name = map[int32]string{
+		0: "BOOST_UNSPECIFIED",
+		1: "BOOST_LATE_INTERACTION",
+		2: "BOOST_NEIGHBORS",
+		3: "BOOST_SESSION",
+		4: "BOOST_SPEAKER",
+		5: "BOOST_TIME",
+		6: "BOOST_QUESTION",
+	}
+	Boost_value = map[string]int32{
+		"BOOST_UNSPECIFIED":      0,
+		"BOOST_LATE_INTERACTION": 1,
+		"BOOST_NEIGHBORS":        2,
+		"BOOST_SESSION":          3,
+		"BOOST_SPEAKER":          4,
+		"BOOST_TIME":             5,
+		"BOOST_QUESTION":         6,
+	}
+)
+
+func (x Boost) Enum() *Boost {
+	p := new(Boost)
+	*p = x
+	return p
+}
+
+func (x Boost) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Boost) Descriptor() protoreflect.EnumDescriptor {
+	return file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[5].Descriptor()
+}
+
+func (Boost) Type() protoreflect.EnumType {
+	return &file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[5]
+}
+
+func (x Boost) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Boost.Descriptor instead.
+func (Boost) EnumDescriptor() ([]byte, []int) {
+	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{5}
+}
+
 // What a recall works with.
 type Part int32
 
@@ -372,11 +441,11 @@ func (x Part) String() string {
 }
 
 func (Part) Descriptor() protoreflect.EnumDescriptor {
-	return file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[5].Descriptor()
+	return file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[6].Descriptor()
 }
 
 func (Part) Type() protoreflect.EnumType {
-	return &file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[5]
+	return &file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[6]
 }
 
 func (x Part) Number() protoreflect.EnumNumber {
@@ -385,7 +454,7 @@ func (x Part) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Part.Descriptor instead.
 func (Part) EnumDescriptor() ([]byte, []int) {
-	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{5}
+	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{6}
 }
 
 // What became of a candidate.
@@ -441,11 +510,11 @@ func (x Outcome) String() string {
 }
 
 func (Outcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[6].Descriptor()
+	return file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[7].Descriptor()
 }
 
 func (Outcome) Type() protoreflect.EnumType {
-	return &file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[6]
+	return &file_satchel_api_allocator_v1_allocator_service_proto_enumTypes[7]
 }
 
 func (x Outcome) Number() protoreflect.EnumNumber {
@@ -454,7 +523,7 @@ func (x Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Outcome.Descriptor instead.
 func (Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{6}
+	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP(), []int{7}
 }
 
 // Settings of one request. What is absent is taken from the server's settings.
@@ -481,9 +550,11 @@ type AllocationOptions struct {
 	// switched off.
 	NoNeighbors bool `protobuf:"varint,9,opt,name=no_neighbors,json=noNeighbors,proto3" json:"no_neighbors,omitempty"`
 	// Forms that may be used. Empty means all.
-	RenderModes   []RenderMode `protobuf:"varint,10,rep,packed,name=render_modes,json=renderModes,proto3,enum=satchel.api.allocator.v1.RenderMode" json:"render_modes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RenderModes []RenderMode `protobuf:"varint,10,rep,packed,name=render_modes,json=renderModes,proto3,enum=satchel.api.allocator.v1.RenderMode" json:"render_modes,omitempty"`
+	// Boosts that are switched off.
+	DisabledBoosts []Boost `protobuf:"varint,11,rep,packed,name=disabled_boosts,json=disabledBoosts,proto3,enum=satchel.api.allocator.v1.Boost" json:"disabled_boosts,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AllocationOptions) Reset() {
@@ -586,6 +657,13 @@ func (x *AllocationOptions) GetRenderModes() []RenderMode {
 	return nil
 }
 
+func (x *AllocationOptions) GetDisabledBoosts() []Boost {
+	if x != nil {
+		return x.DisabledBoosts
+	}
+	return nil
+}
+
 // A question and its budget.
 type RecallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -604,7 +682,7 @@ type RecallRequest struct {
 	// Wings that are searched in turn when `wing` has nothing to offer; at most 20.
 	FallbackWings []string `protobuf:"bytes,7,rep,name=fallback_wings,json=fallbackWings,proto3" json:"fallback_wings,omitempty"`
 	// Conversation in which the question is asked. Strategy `cba` counts memories
-	// of the same session as near in time; the others do not use it yet.
+	// of the same session as near in time. See also `skip_given`.
 	SessionId string `protobuf:"bytes,8,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// How memories are chosen.
 	Strategy Strategy `protobuf:"varint,9,opt,name=strategy,proto3,enum=satchel.api.allocator.v1.Strategy" json:"strategy,omitempty"`
@@ -621,7 +699,12 @@ type RecallRequest struct {
 	// Only what happened (or was stored) before this time.
 	Until *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=until,proto3" json:"until,omitempty"`
 	// Tags that must all be there, at most 32.
-	Tags          []string `protobuf:"bytes,16,rep,name=tags,proto3" json:"tags,omitempty"`
+	Tags []string `protobuf:"bytes,16,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Whether memories that the session `session_id` was given whole by earlier
+	// recalls are left out. Needs a session. The last 100,000 memories given are
+	// kept, in one allocator's own memory, so that a restart forgets them; one
+	// whose text changed since comes again.
+	SkipGiven     bool `protobuf:"varint,17,opt,name=skip_given,json=skipGiven,proto3" json:"skip_given,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -766,6 +849,13 @@ func (x *RecallRequest) GetTags() []string {
 		return x.Tags
 	}
 	return nil
+}
+
+func (x *RecallRequest) GetSkipGiven() bool {
+	if x != nil {
+		return x.SkipGiven
+	}
+	return false
 }
 
 // One memory of the context.
@@ -2468,7 +2558,7 @@ var File_satchel_api_allocator_v1_allocator_service_proto protoreflect.FileDescr
 
 const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"\n" +
-	"0satchel/api/allocator/v1/allocator_service.proto\x12\x18satchel.api.allocator.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a(satchel/api/index/v1/index_service.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/memory_service.proto\x1a!satchel/api/types/v1/memory.proto\x1a satchel/api/types/v1/model.proto\"\xf4\x05\n" +
+	"0satchel/api/allocator/v1/allocator_service.proto\x12\x18satchel.api.allocator.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a(satchel/api/index/v1/index_service.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/memory_service.proto\x1a!satchel/api/types/v1/memory.proto\x1a satchel/api/types/v1/model.proto\"\xc6\x06\n" +
 	"\x11AllocationOptions\x12T\n" +
 	"\x10threshold_method\x18\x01 \x01(\x0e2).satchel.api.allocator.v1.ThresholdMethodR\x0fthresholdMethod\x12D\n" +
 	"\x0fthreshold_floor\x18\x02 \x01(\x01B\x16ʌ\x19\x121\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00\x00\xf0?H\x00R\x0ethresholdFloor\x88\x01\x01\x12H\n" +
@@ -2480,11 +2570,12 @@ const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"\fno_expansion\x18\b \x01(\bR\vnoExpansion\x12!\n" +
 	"\fno_neighbors\x18\t \x01(\bR\vnoNeighbors\x12O\n" +
 	"\frender_modes\x18\n" +
-	" \x03(\x0e2$.satchel.api.allocator.v1.RenderModeB\x06ʌ\x19\x02H\x04R\vrenderModesB\x12\n" +
+	" \x03(\x0e2$.satchel.api.allocator.v1.RenderModeB\x06ʌ\x19\x02H\x04R\vrenderModes\x12P\n" +
+	"\x0fdisabled_boosts\x18\v \x03(\x0e2\x1f.satchel.api.allocator.v1.BoostB\x06ʌ\x19\x02H\x06R\x0edisabledBoostsB\x12\n" +
 	"\x10_threshold_floorB\x14\n" +
 	"\x12_threshold_ceilingB\b\n" +
 	"\x06_rrf_kB\x17\n" +
-	"\x15_duplicate_similarity\"\x80\b\n" +
+	"\x15_duplicate_similarity\"\x9f\b\n" +
 	"\rRecallRequest\x12#\n" +
 	"\x05query\x18\x01 \x01(\tB\r\xe2A\x01\x02ʌ\x19\x05\x10\x90N\x18\x01R\x05query\x124\n" +
 	"\x06budget\x18\x02 \x01(\x05B\x1cʌ\x19\x181\x00\x00\x00\x00\x00\x00\x00\x009\x00\x00\x00\x00\x00j\xf8@b\x044000R\x06budget\x12.\n" +
@@ -2505,7 +2596,9 @@ const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"\x05since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
 	"\x05until\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x1e\n" +
 	"\x04tags\x18\x10 \x03(\tB\n" +
-	"ʌ\x19\x06\x10dH h\x01R\x04tags\"\xd5\x04\n" +
+	"ʌ\x19\x06\x10dH h\x01R\x04tags\x12\x1d\n" +
+	"\n" +
+	"skip_given\x18\x11 \x01(\bR\tskipGiven\"\xd5\x04\n" +
 	"\x0eRecalledMemory\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fcandidate_id\x18\x02 \x01(\tR\vcandidateId\x12\x1f\n" +
@@ -2720,7 +2813,16 @@ const file_satchel_api_allocator_v1_allocator_service_proto_rawDesc = "" +
 	"FACTOR_AGE\x10\x02\x12\x12\n" +
 	"\x0eFACTOR_OVERLAP\x10\x03\x12\x12\n" +
 	"\x0eFACTOR_SESSION\x10\x04\x12\x11\n" +
-	"\rFACTOR_CAUSAL\x10\x05*a\n" +
+	"\rFACTOR_CAUSAL\x10\x05*\x99\x01\n" +
+	"\x05Boost\x12\x15\n" +
+	"\x11BOOST_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16BOOST_LATE_INTERACTION\x10\x01\x12\x13\n" +
+	"\x0fBOOST_NEIGHBORS\x10\x02\x12\x11\n" +
+	"\rBOOST_SESSION\x10\x03\x12\x11\n" +
+	"\rBOOST_SPEAKER\x10\x04\x12\x0e\n" +
+	"\n" +
+	"BOOST_TIME\x10\x05\x12\x12\n" +
+	"\x0eBOOST_QUESTION\x10\x06*a\n" +
 	"\x04Part\x12\x14\n" +
 	"\x10PART_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rPART_EMBEDDER\x10\x01\x12\x0e\n" +
@@ -2756,7 +2858,7 @@ func file_satchel_api_allocator_v1_allocator_service_proto_rawDescGZIP() []byte 
 	return file_satchel_api_allocator_v1_allocator_service_proto_rawDescData
 }
 
-var file_satchel_api_allocator_v1_allocator_service_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_satchel_api_allocator_v1_allocator_service_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
 var file_satchel_api_allocator_v1_allocator_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_satchel_api_allocator_v1_allocator_service_proto_goTypes = []any{
 	(Strategy)(0),                  // 0: satchel.api.allocator.v1.Strategy
@@ -2764,90 +2866,92 @@ var file_satchel_api_allocator_v1_allocator_service_proto_goTypes = []any{
 	(ThresholdMethod)(0),           // 2: satchel.api.allocator.v1.ThresholdMethod
 	(FusionMethod)(0),              // 3: satchel.api.allocator.v1.FusionMethod
 	(Factor)(0),                    // 4: satchel.api.allocator.v1.Factor
-	(Part)(0),                      // 5: satchel.api.allocator.v1.Part
-	(Outcome)(0),                   // 6: satchel.api.allocator.v1.Outcome
-	(*AllocationOptions)(nil),      // 7: satchel.api.allocator.v1.AllocationOptions
-	(*RecallRequest)(nil),          // 8: satchel.api.allocator.v1.RecallRequest
-	(*RecalledMemory)(nil),         // 9: satchel.api.allocator.v1.RecalledMemory
-	(*Receipt)(nil),                // 10: satchel.api.allocator.v1.Receipt
-	(*CandidateExplanation)(nil),   // 11: satchel.api.allocator.v1.CandidateExplanation
-	(*RecallResponse)(nil),         // 12: satchel.api.allocator.v1.RecallResponse
-	(*SearchMemoriesRequest)(nil),  // 13: satchel.api.allocator.v1.SearchMemoriesRequest
-	(*SearchResult)(nil),           // 14: satchel.api.allocator.v1.SearchResult
-	(*SearchMemoriesResponse)(nil), // 15: satchel.api.allocator.v1.SearchMemoriesResponse
-	(*Candidate)(nil),              // 16: satchel.api.allocator.v1.Candidate
-	(*AllocateRequest)(nil),        // 17: satchel.api.allocator.v1.AllocateRequest
-	(*AllocateResponse)(nil),       // 18: satchel.api.allocator.v1.AllocateResponse
-	(*GetStatusRequest)(nil),       // 19: satchel.api.allocator.v1.GetStatusRequest
-	(*PartStatus)(nil),             // 20: satchel.api.allocator.v1.PartStatus
-	(*IndexSummary)(nil),           // 21: satchel.api.allocator.v1.IndexSummary
-	(*GetStatusResponse)(nil),      // 22: satchel.api.allocator.v1.GetStatusResponse
-	(v1.MemoryType)(0),             // 23: satchel.api.types.v1.MemoryType
-	(*timestamppb.Timestamp)(nil),  // 24: google.protobuf.Timestamp
-	(v11.IndexState)(0),            // 25: satchel.api.index.v1.IndexState
-	(*v12.StoreStats)(nil),         // 26: satchel.api.store.v1.StoreStats
-	(*v1.ModelIdentity)(nil),       // 27: satchel.api.types.v1.ModelIdentity
+	(Boost)(0),                     // 5: satchel.api.allocator.v1.Boost
+	(Part)(0),                      // 6: satchel.api.allocator.v1.Part
+	(Outcome)(0),                   // 7: satchel.api.allocator.v1.Outcome
+	(*AllocationOptions)(nil),      // 8: satchel.api.allocator.v1.AllocationOptions
+	(*RecallRequest)(nil),          // 9: satchel.api.allocator.v1.RecallRequest
+	(*RecalledMemory)(nil),         // 10: satchel.api.allocator.v1.RecalledMemory
+	(*Receipt)(nil),                // 11: satchel.api.allocator.v1.Receipt
+	(*CandidateExplanation)(nil),   // 12: satchel.api.allocator.v1.CandidateExplanation
+	(*RecallResponse)(nil),         // 13: satchel.api.allocator.v1.RecallResponse
+	(*SearchMemoriesRequest)(nil),  // 14: satchel.api.allocator.v1.SearchMemoriesRequest
+	(*SearchResult)(nil),           // 15: satchel.api.allocator.v1.SearchResult
+	(*SearchMemoriesResponse)(nil), // 16: satchel.api.allocator.v1.SearchMemoriesResponse
+	(*Candidate)(nil),              // 17: satchel.api.allocator.v1.Candidate
+	(*AllocateRequest)(nil),        // 18: satchel.api.allocator.v1.AllocateRequest
+	(*AllocateResponse)(nil),       // 19: satchel.api.allocator.v1.AllocateResponse
+	(*GetStatusRequest)(nil),       // 20: satchel.api.allocator.v1.GetStatusRequest
+	(*PartStatus)(nil),             // 21: satchel.api.allocator.v1.PartStatus
+	(*IndexSummary)(nil),           // 22: satchel.api.allocator.v1.IndexSummary
+	(*GetStatusResponse)(nil),      // 23: satchel.api.allocator.v1.GetStatusResponse
+	(v1.MemoryType)(0),             // 24: satchel.api.types.v1.MemoryType
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(v11.IndexState)(0),            // 26: satchel.api.index.v1.IndexState
+	(*v12.StoreStats)(nil),         // 27: satchel.api.store.v1.StoreStats
+	(*v1.ModelIdentity)(nil),       // 28: satchel.api.types.v1.ModelIdentity
 }
 var file_satchel_api_allocator_v1_allocator_service_proto_depIdxs = []int32{
 	2,  // 0: satchel.api.allocator.v1.AllocationOptions.threshold_method:type_name -> satchel.api.allocator.v1.ThresholdMethod
 	3,  // 1: satchel.api.allocator.v1.AllocationOptions.fusion:type_name -> satchel.api.allocator.v1.FusionMethod
 	4,  // 2: satchel.api.allocator.v1.AllocationOptions.disabled_factors:type_name -> satchel.api.allocator.v1.Factor
 	1,  // 3: satchel.api.allocator.v1.AllocationOptions.render_modes:type_name -> satchel.api.allocator.v1.RenderMode
-	23, // 4: satchel.api.allocator.v1.RecallRequest.types:type_name -> satchel.api.types.v1.MemoryType
-	0,  // 5: satchel.api.allocator.v1.RecallRequest.strategy:type_name -> satchel.api.allocator.v1.Strategy
-	7,  // 6: satchel.api.allocator.v1.RecallRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
-	24, // 7: satchel.api.allocator.v1.RecallRequest.reference_time:type_name -> google.protobuf.Timestamp
-	24, // 8: satchel.api.allocator.v1.RecallRequest.since:type_name -> google.protobuf.Timestamp
-	24, // 9: satchel.api.allocator.v1.RecallRequest.until:type_name -> google.protobuf.Timestamp
-	1,  // 10: satchel.api.allocator.v1.RecalledMemory.mode:type_name -> satchel.api.allocator.v1.RenderMode
-	24, // 11: satchel.api.allocator.v1.RecalledMemory.selected_at:type_name -> google.protobuf.Timestamp
-	23, // 12: satchel.api.allocator.v1.RecalledMemory.type:type_name -> satchel.api.types.v1.MemoryType
-	24, // 13: satchel.api.allocator.v1.RecalledMemory.occurred_at:type_name -> google.protobuf.Timestamp
-	24, // 14: satchel.api.allocator.v1.RecalledMemory.created_at:type_name -> google.protobuf.Timestamp
-	0,  // 15: satchel.api.allocator.v1.Receipt.strategy:type_name -> satchel.api.allocator.v1.Strategy
-	5,  // 16: satchel.api.allocator.v1.Receipt.degraded:type_name -> satchel.api.allocator.v1.Part
-	6,  // 17: satchel.api.allocator.v1.CandidateExplanation.outcome:type_name -> satchel.api.allocator.v1.Outcome
-	1,  // 18: satchel.api.allocator.v1.CandidateExplanation.mode:type_name -> satchel.api.allocator.v1.RenderMode
-	9,  // 19: satchel.api.allocator.v1.RecallResponse.memories:type_name -> satchel.api.allocator.v1.RecalledMemory
-	10, // 20: satchel.api.allocator.v1.RecallResponse.receipt:type_name -> satchel.api.allocator.v1.Receipt
-	11, // 21: satchel.api.allocator.v1.RecallResponse.explanations:type_name -> satchel.api.allocator.v1.CandidateExplanation
-	23, // 22: satchel.api.allocator.v1.SearchMemoriesRequest.types:type_name -> satchel.api.types.v1.MemoryType
-	7,  // 23: satchel.api.allocator.v1.SearchMemoriesRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
-	24, // 24: satchel.api.allocator.v1.SearchMemoriesRequest.since:type_name -> google.protobuf.Timestamp
-	24, // 25: satchel.api.allocator.v1.SearchMemoriesRequest.until:type_name -> google.protobuf.Timestamp
-	23, // 26: satchel.api.allocator.v1.SearchResult.type:type_name -> satchel.api.types.v1.MemoryType
-	24, // 27: satchel.api.allocator.v1.SearchResult.occurred_at:type_name -> google.protobuf.Timestamp
-	24, // 28: satchel.api.allocator.v1.SearchResult.created_at:type_name -> google.protobuf.Timestamp
-	14, // 29: satchel.api.allocator.v1.SearchMemoriesResponse.results:type_name -> satchel.api.allocator.v1.SearchResult
-	5,  // 30: satchel.api.allocator.v1.SearchMemoriesResponse.degraded:type_name -> satchel.api.allocator.v1.Part
-	23, // 31: satchel.api.allocator.v1.Candidate.type:type_name -> satchel.api.types.v1.MemoryType
-	24, // 32: satchel.api.allocator.v1.Candidate.occurred_at:type_name -> google.protobuf.Timestamp
-	16, // 33: satchel.api.allocator.v1.AllocateRequest.candidates:type_name -> satchel.api.allocator.v1.Candidate
-	0,  // 34: satchel.api.allocator.v1.AllocateRequest.strategy:type_name -> satchel.api.allocator.v1.Strategy
-	7,  // 35: satchel.api.allocator.v1.AllocateRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
-	24, // 36: satchel.api.allocator.v1.AllocateRequest.reference_time:type_name -> google.protobuf.Timestamp
-	9,  // 37: satchel.api.allocator.v1.AllocateResponse.memories:type_name -> satchel.api.allocator.v1.RecalledMemory
-	10, // 38: satchel.api.allocator.v1.AllocateResponse.receipt:type_name -> satchel.api.allocator.v1.Receipt
-	11, // 39: satchel.api.allocator.v1.AllocateResponse.explanations:type_name -> satchel.api.allocator.v1.CandidateExplanation
-	5,  // 40: satchel.api.allocator.v1.PartStatus.name:type_name -> satchel.api.allocator.v1.Part
-	25, // 41: satchel.api.allocator.v1.IndexSummary.state:type_name -> satchel.api.index.v1.IndexState
-	26, // 42: satchel.api.allocator.v1.GetStatusResponse.stats:type_name -> satchel.api.store.v1.StoreStats
-	20, // 43: satchel.api.allocator.v1.GetStatusResponse.parts:type_name -> satchel.api.allocator.v1.PartStatus
-	21, // 44: satchel.api.allocator.v1.GetStatusResponse.index:type_name -> satchel.api.allocator.v1.IndexSummary
-	27, // 45: satchel.api.allocator.v1.GetStatusResponse.model_identities:type_name -> satchel.api.types.v1.ModelIdentity
-	8,  // 46: satchel.api.allocator.v1.AllocatorService.Recall:input_type -> satchel.api.allocator.v1.RecallRequest
-	13, // 47: satchel.api.allocator.v1.AllocatorService.SearchMemories:input_type -> satchel.api.allocator.v1.SearchMemoriesRequest
-	17, // 48: satchel.api.allocator.v1.AllocatorService.Allocate:input_type -> satchel.api.allocator.v1.AllocateRequest
-	19, // 49: satchel.api.allocator.v1.AllocatorService.GetStatus:input_type -> satchel.api.allocator.v1.GetStatusRequest
-	12, // 50: satchel.api.allocator.v1.AllocatorService.Recall:output_type -> satchel.api.allocator.v1.RecallResponse
-	15, // 51: satchel.api.allocator.v1.AllocatorService.SearchMemories:output_type -> satchel.api.allocator.v1.SearchMemoriesResponse
-	18, // 52: satchel.api.allocator.v1.AllocatorService.Allocate:output_type -> satchel.api.allocator.v1.AllocateResponse
-	22, // 53: satchel.api.allocator.v1.AllocatorService.GetStatus:output_type -> satchel.api.allocator.v1.GetStatusResponse
-	50, // [50:54] is the sub-list for method output_type
-	46, // [46:50] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	5,  // 4: satchel.api.allocator.v1.AllocationOptions.disabled_boosts:type_name -> satchel.api.allocator.v1.Boost
+	24, // 5: satchel.api.allocator.v1.RecallRequest.types:type_name -> satchel.api.types.v1.MemoryType
+	0,  // 6: satchel.api.allocator.v1.RecallRequest.strategy:type_name -> satchel.api.allocator.v1.Strategy
+	8,  // 7: satchel.api.allocator.v1.RecallRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
+	25, // 8: satchel.api.allocator.v1.RecallRequest.reference_time:type_name -> google.protobuf.Timestamp
+	25, // 9: satchel.api.allocator.v1.RecallRequest.since:type_name -> google.protobuf.Timestamp
+	25, // 10: satchel.api.allocator.v1.RecallRequest.until:type_name -> google.protobuf.Timestamp
+	1,  // 11: satchel.api.allocator.v1.RecalledMemory.mode:type_name -> satchel.api.allocator.v1.RenderMode
+	25, // 12: satchel.api.allocator.v1.RecalledMemory.selected_at:type_name -> google.protobuf.Timestamp
+	24, // 13: satchel.api.allocator.v1.RecalledMemory.type:type_name -> satchel.api.types.v1.MemoryType
+	25, // 14: satchel.api.allocator.v1.RecalledMemory.occurred_at:type_name -> google.protobuf.Timestamp
+	25, // 15: satchel.api.allocator.v1.RecalledMemory.created_at:type_name -> google.protobuf.Timestamp
+	0,  // 16: satchel.api.allocator.v1.Receipt.strategy:type_name -> satchel.api.allocator.v1.Strategy
+	6,  // 17: satchel.api.allocator.v1.Receipt.degraded:type_name -> satchel.api.allocator.v1.Part
+	7,  // 18: satchel.api.allocator.v1.CandidateExplanation.outcome:type_name -> satchel.api.allocator.v1.Outcome
+	1,  // 19: satchel.api.allocator.v1.CandidateExplanation.mode:type_name -> satchel.api.allocator.v1.RenderMode
+	10, // 20: satchel.api.allocator.v1.RecallResponse.memories:type_name -> satchel.api.allocator.v1.RecalledMemory
+	11, // 21: satchel.api.allocator.v1.RecallResponse.receipt:type_name -> satchel.api.allocator.v1.Receipt
+	12, // 22: satchel.api.allocator.v1.RecallResponse.explanations:type_name -> satchel.api.allocator.v1.CandidateExplanation
+	24, // 23: satchel.api.allocator.v1.SearchMemoriesRequest.types:type_name -> satchel.api.types.v1.MemoryType
+	8,  // 24: satchel.api.allocator.v1.SearchMemoriesRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
+	25, // 25: satchel.api.allocator.v1.SearchMemoriesRequest.since:type_name -> google.protobuf.Timestamp
+	25, // 26: satchel.api.allocator.v1.SearchMemoriesRequest.until:type_name -> google.protobuf.Timestamp
+	24, // 27: satchel.api.allocator.v1.SearchResult.type:type_name -> satchel.api.types.v1.MemoryType
+	25, // 28: satchel.api.allocator.v1.SearchResult.occurred_at:type_name -> google.protobuf.Timestamp
+	25, // 29: satchel.api.allocator.v1.SearchResult.created_at:type_name -> google.protobuf.Timestamp
+	15, // 30: satchel.api.allocator.v1.SearchMemoriesResponse.results:type_name -> satchel.api.allocator.v1.SearchResult
+	6,  // 31: satchel.api.allocator.v1.SearchMemoriesResponse.degraded:type_name -> satchel.api.allocator.v1.Part
+	24, // 32: satchel.api.allocator.v1.Candidate.type:type_name -> satchel.api.types.v1.MemoryType
+	25, // 33: satchel.api.allocator.v1.Candidate.occurred_at:type_name -> google.protobuf.Timestamp
+	17, // 34: satchel.api.allocator.v1.AllocateRequest.candidates:type_name -> satchel.api.allocator.v1.Candidate
+	0,  // 35: satchel.api.allocator.v1.AllocateRequest.strategy:type_name -> satchel.api.allocator.v1.Strategy
+	8,  // 36: satchel.api.allocator.v1.AllocateRequest.options:type_name -> satchel.api.allocator.v1.AllocationOptions
+	25, // 37: satchel.api.allocator.v1.AllocateRequest.reference_time:type_name -> google.protobuf.Timestamp
+	10, // 38: satchel.api.allocator.v1.AllocateResponse.memories:type_name -> satchel.api.allocator.v1.RecalledMemory
+	11, // 39: satchel.api.allocator.v1.AllocateResponse.receipt:type_name -> satchel.api.allocator.v1.Receipt
+	12, // 40: satchel.api.allocator.v1.AllocateResponse.explanations:type_name -> satchel.api.allocator.v1.CandidateExplanation
+	6,  // 41: satchel.api.allocator.v1.PartStatus.name:type_name -> satchel.api.allocator.v1.Part
+	26, // 42: satchel.api.allocator.v1.IndexSummary.state:type_name -> satchel.api.index.v1.IndexState
+	27, // 43: satchel.api.allocator.v1.GetStatusResponse.stats:type_name -> satchel.api.store.v1.StoreStats
+	21, // 44: satchel.api.allocator.v1.GetStatusResponse.parts:type_name -> satchel.api.allocator.v1.PartStatus
+	22, // 45: satchel.api.allocator.v1.GetStatusResponse.index:type_name -> satchel.api.allocator.v1.IndexSummary
+	28, // 46: satchel.api.allocator.v1.GetStatusResponse.model_identities:type_name -> satchel.api.types.v1.ModelIdentity
+	9,  // 47: satchel.api.allocator.v1.AllocatorService.Recall:input_type -> satchel.api.allocator.v1.RecallRequest
+	14, // 48: satchel.api.allocator.v1.AllocatorService.SearchMemories:input_type -> satchel.api.allocator.v1.SearchMemoriesRequest
+	18, // 49: satchel.api.allocator.v1.AllocatorService.Allocate:input_type -> satchel.api.allocator.v1.AllocateRequest
+	20, // 50: satchel.api.allocator.v1.AllocatorService.GetStatus:input_type -> satchel.api.allocator.v1.GetStatusRequest
+	13, // 51: satchel.api.allocator.v1.AllocatorService.Recall:output_type -> satchel.api.allocator.v1.RecallResponse
+	16, // 52: satchel.api.allocator.v1.AllocatorService.SearchMemories:output_type -> satchel.api.allocator.v1.SearchMemoriesResponse
+	19, // 53: satchel.api.allocator.v1.AllocatorService.Allocate:output_type -> satchel.api.allocator.v1.AllocateResponse
+	23, // 54: satchel.api.allocator.v1.AllocatorService.GetStatus:output_type -> satchel.api.allocator.v1.GetStatusResponse
+	51, // [51:55] is the sub-list for method output_type
+	47, // [47:51] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_satchel_api_allocator_v1_allocator_service_proto_init() }
@@ -2863,7 +2967,7 @@ func file_satchel_api_allocator_v1_allocator_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_satchel_api_allocator_v1_allocator_service_proto_rawDesc), len(file_satchel_api_allocator_v1_allocator_service_proto_rawDesc)),
-			NumEnums:      7,
+			NumEnums:      8,
 			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,

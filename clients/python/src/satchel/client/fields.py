@@ -88,6 +88,7 @@ class RecallFields(TypedDict, total=False):
     since: datetime
     until: datetime
     tags: Iterable[str]
+    skip_given: bool
 
 
 class SearchFields(TypedDict, total=False):

@@ -16,6 +16,7 @@ from satchel.allocator.selection.strategy import Terms
 from satchel.allocator.settings import AllocatorSettings
 from satchel.allocator.tuning import LONGEST_FIRST, Tuning
 from satchel.allocator.vocabulary import (
+    BOOSTS,
     FACTORS,
     FORMS,
     FUSIONS,
@@ -31,7 +32,20 @@ _FLOAT32_BYTES = 4
 
 
 def recall_query(request: pb.RecallRequest, settings: AllocatorSettings, now_us: int) -> RecallQuery:
-    """Read a recall; what is absent comes from the settings, the time from the clock."""
+    """Read a recall; what is absent comes from the settings, the time from the clock.
+
+    Raises:
+        InvalidRequest: what the session was given is to be left out, and no session is named.
+    """
+    if request.skip_given and not request.session_id:
+        remedy = "Send the id of the session that asks, or no 'skip_given'."
+        raise InvalidRequest.of(
+            "session_id",
+            "ERROR_REASON_FIELD_REQUIRED",
+            f"'session_id' is needed where 'skip_given' is true. {remedy}",
+            limit="1 to 200 code points",
+            remedy=remedy,
+        )
     return RecallQuery(
         query=request.query,
         budget=request.budget or settings.default_budget,
@@ -43,6 +57,7 @@ def recall_query(request: pb.RecallRequest, settings: AllocatorSettings, now_us:
         session_id=request.session_id,
         explain=request.explain,
         min_revision=request.min_revision,
+        skip_given=request.skip_given,
     )
 
 
@@ -110,6 +125,7 @@ def tuning_of(options: pb.AllocationOptions, base: Tuning) -> Tuning:
         else base.duplicate_similarity,
         expansion=base.expansion and not options.no_expansion,
         neighbors=base.neighbors and not options.no_neighbors,
+        boosts=base.boosts.without([BOOSTS[one] for one in options.disabled_boosts]),
         forms=_forms(options),
     )
 

@@ -1,20 +1,21 @@
 """The allocator's use cases over ports: recall, search, allocate, report."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from satchel.allocator import metrics
 from satchel.allocator.allocation import Order, allocate
 from satchel.allocator.collapse import collapsed
-from satchel.allocator.model import Scored, Vectors
+from satchel.allocator.given import Given
+from satchel.allocator.model import Form, Scored, Vectors
 from satchel.allocator.packing import BlockCounts
 from satchel.allocator.ports import Peers, SystemState
 from satchel.allocator.recalling import RecallQuery, gather, ranked_of, spend
 from satchel.allocator.receipts import Provenance
 from satchel.allocator.reporting import report
 from satchel.allocator.results import Allocation
-from satchel.allocator.retrieving import find
+from satchel.allocator.retrieving import Retrieved, find
 from satchel.allocator.searching import Found, SearchQuery, found, retrieval_of
 from satchel.allocator.settings import AllocatorSettings
 from satchel.runtime.executor import BoundedExecutor
@@ -35,13 +36,17 @@ class OwnCandidates:
 
 
 class Engine:
-    """Answers for one allocator. Keeps nothing but token counts of blocks that were shown before."""
+    """Answers for one allocator.
+
+    Keeps nothing but token counts of blocks that were shown before, and which memories sessions were given.
+    """
 
     def __init__(
         self, peers: Peers, settings: AllocatorSettings, counts: BlockCounts, workers: BoundedExecutor
     ) -> None:
         self._peers, self._settings = peers, settings
         self._counts, self._workers = counts, workers
+        self._given = Given()
 
     async def recall(self, query: RecallQuery) -> Allocation:
         """Answer a question within a budget.
@@ -53,18 +58,35 @@ class Engine:
         """
         with measured(metrics.RECALLS, metrics.RECALL_SECONDS):
             allocation = await self._recall(query)
+        if query.session_id:
+            whole = [
+                one.choice.item.candidate for one in allocation.shown if one.choice.form is Form.VERBATIM
+            ]
+            self._given.add(query.session, [(one.id, one.text) for one in whole])
         metrics.count_recall(allocation.receipt)
         return allocation
 
     async def _recall(self, query: RecallQuery) -> Allocation:
-        retrieved, wing = await gather(query, self._settings, self._peers)
-        provenance = Provenance(retrieved.degraded, wing, retrieved.revision, retrieved.model_sha256)
+        retrieved, wing = await self._retrieve(query)
+        provenance = Provenance(
+            retrieved.degraded, wing, retrieved.revision, retrieved.model_sha256, retrieved.given_count
+        )
 
         def work() -> Allocation:
             return spend(ranked_of(retrieved, query), query, provenance, self._counts)
 
         texts = retrieved.loaded.located.texts if retrieved.loaded else ()
         return await self._run(work, len(texts), _code_points(texts, query.budget, explain=query.explain))
+
+    async def _retrieve(self, query: RecallQuery) -> tuple[Retrieved, str]:
+        """Find memories, and see which of them the session was not given yet, where it does not want them."""
+        if not query.skip_given:
+            return await gather(query, self._settings, self._peers)
+        wider = replace(query, given_count=self._given.count(query.session))
+        retrieved, wing = await gather(wider, self._settings, self._peers)
+        if retrieved.loaded is None:
+            return retrieved, wing
+        return replace(retrieved, fresh=self._given.fresh(query.session, retrieved.loaded.located)), wing
 
     async def search(self, query: SearchQuery) -> Found:
         """Find memories, best first. Raises as `recall`."""

@@ -98,7 +98,8 @@ class Candidate(NamedTuple):
     """A memory that may be shown.
 
     ``verbatim_tokens`` is the stored count of ``text``; `None` when nobody counted yet. ``version`` is 0
-    when the same id may stand for another text next time, which keeps counts out of the cache.
+    when the same id may stand for another text next time, which keeps counts out of the cache. ``dates``
+    says, below the whole text, what its relative times mean.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Candidate(NamedTuple):
     verbatim_tokens: int | None = None
     links: frozenset[str] = frozenset()
     excerpt: Excerpt | None = None
+    dates: str = ""
 
     @property
     def facts(self) -> str:
@@ -126,6 +128,17 @@ class Candidate(NamedTuple):
     def time_us(self) -> int | None:
         """When it happened or, without that, when it was stored."""
         return self.occurred_us if self.occurred_us is not None else self.created_us
+
+
+class Boost(enum.Enum):
+    """What raises or lowers a memory beside its fused score."""
+
+    LATE_INTERACTION = "late_interaction"
+    NEIGHBORS = "neighbors"
+    SESSION = "session"
+    SPEAKER = "speaker"
+    TIME = "time"
+    QUESTION = "question"
 
 
 class Signals(NamedTuple):

@@ -4,7 +4,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from satchel.allocator.model import Candidate, Form, Outline
-from satchel.allocator.rendering import Fence, Heading, block, fence, heading, heading_piece, unjoined_end
+from satchel.allocator.rendering import (
+    Fence,
+    Heading,
+    block,
+    dates_piece,
+    fence,
+    heading,
+    heading_piece,
+    unjoined_end,
+)
 
 Count = Callable[[str], int]
 
@@ -29,7 +38,7 @@ class BlockCounts:
         if not candidate.version:
             return self.count(block(candidate, form))
         part = candidate.excerpt if form is Form.EXCERPT else None
-        key = (candidate.id, candidate.version, form, part)
+        key = (candidate.id, candidate.version, form, part, candidate.dates)
         # Each step is atomic, so that worker threads and the event loop may share the counts.
         known = self._kept.pop(key, None)
         return self._keep(key, self._counted(candidate, form) if known is None else known)
@@ -39,7 +48,9 @@ class BlockCounts:
         if form is Form.VERBATIM and candidate.verbatim_tokens is not None:
             end = unjoined_end(candidate.text)
             if end is not None:
-                return candidate.verbatim_tokens + self.of_piece(f"{end}\n") - self.of_piece(end)
+                framing = self.of_piece(f"{end}\n") - self.of_piece(end)
+                dates = dates_piece(candidate)
+                return candidate.verbatim_tokens + framing + (self.of_piece(dates) if dates else 0)
         return self.count(block(candidate, form))
 
     def of_piece(self, piece: str) -> int:

@@ -6,6 +6,9 @@ import numpy as np
 
 from satchel.allocator import metrics
 from satchel.allocator.allocation import Order, allocate
+from satchel.allocator.cues import asks_when
+from satchel.allocator.dates import dated
+from satchel.allocator.given import Session
 from satchel.allocator.lazy import Lazy
 from satchel.allocator.model import Ranked, Scored, StrategyName
 from satchel.allocator.packing import BlockCounts
@@ -37,15 +40,23 @@ class RecallQuery:
     session_id: str = ""
     explain: bool = False
     min_revision: int = 0
+    skip_given: bool = False
+    given_count: int = 0
+
+    @property
+    def session(self) -> Session:
+        """The session that asks."""
+        return (self.scope.project, self.session_id)
 
 
 def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRequest:
     """Return how deep to search: a large budget holds more memories, so more are fetched for it.
 
-    More still where the texts turn out to be short, so that the strategy has what to choose from.
+    More still where the texts turn out to be short, so that the strategy has what to choose from, and as many
+    more as the session was already given.
     """
     enough = min(query.budget // settings.tokens_per_candidate, MAX_FETCHED)
-    limit = max(settings.max_candidates, enough)
+    limit = min(max(settings.max_candidates, enough) + query.given_count, MAX_FETCHED)
     most = max(settings.most_candidates, limit)
     depth = max(limit, min(query.budget // settings.tokens_per_hit, most))
     return RetrievalRequest(
@@ -85,30 +96,33 @@ def ranked_of(retrieved: Retrieved, query: RecallQuery) -> Ranked:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
     with span("satchel.allocator.rank"), metrics.RANK.time():
         depth = Depth(0.0 if query.explain else reachable(query.tuning), KEPT_AT_LEAST)
-        ranking = rank(
-            retrieved.loaded.located, retrieved.evidence, query.tuning, collapsing=True, depth=depth
-        )
-        return _loaded(ranking, retrieved.loaded)
+        located = retrieved.loaded.located
+        if retrieved.fresh is not None:
+            located = replace(located, eligible=retrieved.fresh)
+        ranking = rank(located, retrieved.evidence, query.tuning, collapsing=True, depth=depth)
+        with_dates = query.tuning.resolve_dates and asks_when(query.query)
+        return _loaded(ranking, retrieved.loaded, with_dates=with_dates)
 
 
-def _loaded(ranking: Ranking, loaded: Loaded) -> Ranked:
+def _loaded(ranking: Ranking, loaded: Loaded, *, with_dates: bool) -> Ranked:
     places, collapsed, ids = ranking.places, ranking.collapsed, loaded.located.ids
+
+    def scored(place: Place) -> Scored:
+        candidate = loaded.candidate(place.source, place.passage)
+        shown = dated(candidate) if with_dates else candidate
+        return Scored(shown, place.relevance, place.row, place.signals)
 
     def left_out(index: int) -> tuple[Scored, str]:
         place, better = collapsed[index]
-        return _scored(place, loaded), ids[better]
+        return scored(place), ids[better]
 
     return Ranked(
-        items=Lazy(lambda index: _scored(places[index], loaded), len(places)),
+        items=Lazy(lambda index: scored(places[index]), len(places)),
         vectors=ranking.vectors,
         collapsed=Lazy(left_out, len(collapsed)),
         tail=ranking.tail,
         outline=loaded.outline(ranking.sources, ranking.relevances),
     )
-
-
-def _scored(place: Place, loaded: Loaded) -> Scored:
-    return Scored(loaded.candidate(place.source, place.passage), place.relevance, place.row, place.signals)
 
 
 def spend(ranked: Ranked, query: RecallQuery, provenance: Provenance, counts: BlockCounts) -> Allocation:

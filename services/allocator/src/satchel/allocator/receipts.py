@@ -22,6 +22,7 @@ class Provenance:
     fallback_wing: str = ""
     revision: int = 0
     model_sha256: str = ""
+    given_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def _notes(spending: Spending, ranked: Ranked, selection: Selection, provenance:
     notes = [_DEGRADED_NOTES[part] for part in provenance.degraded]
     if provenance.fallback_wing:
         notes.append(f"The wing has nothing to offer; '{provenance.fallback_wing}' answered in its place.")
+    if provenance.given_count:
+        notes.append(f"Left out, for the session was given them before: {provenance.given_count}.")
     if not ranked.items:
         notes.append("No memory was found.")
     elif not choices and spending.cheapest_tokens:

@@ -57,10 +57,15 @@ def block(candidate: Candidate, form: Form) -> str:
     A text that spans lines, or begins with a blank, stands between two rules, exactly as it was stored.
     """
     if form is Form.VERBATIM:
-        return _whole(candidate.text)
+        return _whole(candidate.text) + dates_piece(candidate)
     if form is Form.EXCERPT:
         return _whole(excerpt_text(candidate), label=f"[excerpt of {reference(candidate)}]")
     return rendered(candidate, form) + "\n"
+
+
+def dates_piece(candidate: Candidate) -> str:
+    """Return the line below a text that resolves its relative times; empty without any."""
+    return f"{candidate.dates}\n" if candidate.dates else ""
 
 
 def rendered(candidate: Candidate, form: Form) -> str:

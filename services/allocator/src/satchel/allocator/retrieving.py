@@ -6,6 +6,7 @@ store's exact search without the index. Without the store nothing is left, and t
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from satchel.allocator import metrics
@@ -47,13 +48,25 @@ class RetrievalRequest:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What was found; ``loaded`` is `None` if that is nothing."""
+    """What was found; ``loaded`` is `None` if that is nothing.
+
+    ``fresh`` tells of each memory whether it may be shown, where the session was given some of them before.
+    """
 
     loaded: Loaded | None
     evidence: Evidence
     degraded: tuple[str, ...]
     revision: int
     model_sha256: str
+    fresh: Sequence[bool] | None = None
+
+    @property
+    def given_count(self) -> int:
+        """How many may not be shown because the session was given them before."""
+        if self.fresh is None or self.loaded is None:
+            return 0
+        eligible = self.loaded.located.eligible
+        return sum(eligible or [True] * len(self.fresh)) - sum(self.fresh)
 
 
 @dataclass(frozen=True, slots=True)

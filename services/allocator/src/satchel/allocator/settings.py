@@ -132,6 +132,10 @@ class AllocatorSettings:
     slot_share: float = setting(
         0.25, "Share of the budget added to each price when forms are compared.", minimum=0, maximum=1
     )
+    resolve_dates: bool = setting(
+        True,  # noqa: FBT003  # a default
+        "Whether relative times are resolved below a text where the question asks when.",
+    )
     counted_blocks: int = setting(20000, "Token counts that are kept.", minimum=0, maximum=10_000_000)
     inline_code_points: int = setting(
         20_000, "Code points to count the tokens of up to which no thread is used.", minimum=0
@@ -175,6 +179,7 @@ class AllocatorSettings:
             threshold_method=self.threshold_method,
             threshold_floor=self.threshold_floor,
             threshold_ceiling=self.threshold_ceiling,
+            resolve_dates=self.resolve_dates,
             factors=FactorConstants(
                 density_slope=self.density_slope,
                 density_middle=self.density_middle,

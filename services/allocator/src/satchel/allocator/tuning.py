@@ -4,10 +4,11 @@ Defaults named here are what measured best (see docs/recall.md) or what the desc
 Context Budget Allocation publishes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from satchel.allocator.model import Factor, Form, Fusion, MemoryType, ThresholdMethod
+from satchel.allocator.model import Boost, Factor, Form, Fusion, MemoryType, ThresholdMethod
 from satchel.allocator.neighbors import Shares
 
 # Per day. Source: the published table of Context Budget Allocation.
@@ -53,6 +54,17 @@ class FormWorth:
     slot_share: float = 0.25
 
 
+_WEIGHT_OF = {
+    Boost.LATE_INTERACTION: "late",
+    Boost.NEIGHBORS: "shares",
+    Boost.SESSION: "session",
+    Boost.SPEAKER: "speaker",
+    Boost.TIME: "time",
+    Boost.QUESTION: "question",
+}
+_NOTHING = {Boost.NEIGHBORS: Shares(0.0, 0.0, 0.0, 0.0)}
+
+
 @dataclass(frozen=True, slots=True)
 class BoostWeights:
     """Weights of what raises a memory beside its fused score; those without a unit are in spreads of it.
@@ -70,6 +82,11 @@ class BoostWeights:
     speaker: float = 1.8
     time: float = 1.4
     question: float = 0.8
+
+    def without(self, disabled: Collection[Boost]) -> Self:
+        """Return the weights with those of some boosts at nothing."""
+        off: dict[str, Any] = {_WEIGHT_OF[boost]: _NOTHING.get(boost, 0.0) for boost in disabled}
+        return replace(self, **off)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +110,7 @@ class Tuning:
     threshold_floor: float = 0.15
     threshold_ceiling: float = 0.75
     disabled_factors: frozenset[Factor] = frozenset()
+    resolve_dates: bool = True
     forms: tuple[Form, ...] = LONGEST_FIRST
     factors: FactorConstants = field(default_factory=FactorConstants)
     worth: FormWorth = field(default_factory=FormWorth)

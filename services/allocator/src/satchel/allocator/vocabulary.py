@@ -4,6 +4,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from satchel.allocator.model import (
     MICROSECONDS_PER_SECOND,
+    Boost,
     Factor,
     Form,
     Fusion,
@@ -53,6 +54,14 @@ FACTORS = {
     pb.FACTOR_OVERLAP: Factor.OVERLAP,
     pb.FACTOR_SESSION: Factor.SESSION,
     pb.FACTOR_CAUSAL: Factor.CAUSAL,
+}
+BOOSTS = {
+    pb.BOOST_LATE_INTERACTION: Boost.LATE_INTERACTION,
+    pb.BOOST_NEIGHBORS: Boost.NEIGHBORS,
+    pb.BOOST_SESSION: Boost.SESSION,
+    pb.BOOST_SPEAKER: Boost.SPEAKER,
+    pb.BOOST_TIME: Boost.TIME,
+    pb.BOOST_QUESTION: Boost.QUESTION,
 }
 OUTCOME_NUMBERS = {
     Outcome.CHOSEN: pb.OUTCOME_CHOSEN,

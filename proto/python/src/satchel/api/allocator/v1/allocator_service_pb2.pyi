@@ -180,6 +180,46 @@ FACTOR_CAUSAL: Factor.ValueType  # 5
 """Causal links to what is chosen (chi)."""
 Global___Factor: _TypeAlias = Factor  # noqa: Y015
 
+class _Boost:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BoostEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Boost.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BOOST_UNSPECIFIED: _Boost.ValueType  # 0
+    """Refused on input."""
+    BOOST_LATE_INTERACTION: _Boost.ValueType  # 1
+    """Token by token, the question compared with the memory."""
+    BOOST_NEIGHBORS: _Boost.ValueType  # 2
+    """What better memories beside it in its session lend."""
+    BOOST_SESSION: _Boost.ValueType  # 3
+    """What else was found in its session."""
+    BOOST_SPEAKER: _Boost.ValueType  # 4
+    """The question names who said it."""
+    BOOST_TIME: _Boost.ValueType  # 5
+    """The question asks when, and the memory tells a time."""
+    BOOST_QUESTION: _Boost.ValueType  # 6
+    """The memory ends in a question itself."""
+
+class Boost(_Boost, metaclass=_BoostEnumTypeWrapper):
+    """What raises or lowers a memory beside its fused score."""
+
+BOOST_UNSPECIFIED: Boost.ValueType  # 0
+"""Refused on input."""
+BOOST_LATE_INTERACTION: Boost.ValueType  # 1
+"""Token by token, the question compared with the memory."""
+BOOST_NEIGHBORS: Boost.ValueType  # 2
+"""What better memories beside it in its session lend."""
+BOOST_SESSION: Boost.ValueType  # 3
+"""What else was found in its session."""
+BOOST_SPEAKER: Boost.ValueType  # 4
+"""The question names who said it."""
+BOOST_TIME: Boost.ValueType  # 5
+"""The question asks when, and the memory tells a time."""
+BOOST_QUESTION: Boost.ValueType  # 6
+"""The memory ends in a question itself."""
+Global___Boost: _TypeAlias = Boost  # noqa: Y015
+
 class _Part:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -268,6 +308,7 @@ class AllocationOptions(_message.Message):
     NO_EXPANSION_FIELD_NUMBER: _builtins.int
     NO_NEIGHBORS_FIELD_NUMBER: _builtins.int
     RENDER_MODES_FIELD_NUMBER: _builtins.int
+    DISABLED_BOOSTS_FIELD_NUMBER: _builtins.int
     threshold_method: Global___ThresholdMethod.ValueType
     """How the threshold is found."""
     threshold_floor: _builtins.float
@@ -296,6 +337,10 @@ class AllocationOptions(_message.Message):
     def render_modes(self) -> _containers.RepeatedScalarFieldContainer[Global___RenderMode.ValueType]:
         """Forms that may be used. Empty means all."""
 
+    @_builtins.property
+    def disabled_boosts(self) -> _containers.RepeatedScalarFieldContainer[Global___Boost.ValueType]:
+        """Boosts that are switched off."""
+
     def __init__(
         self,
         *,
@@ -309,10 +354,11 @@ class AllocationOptions(_message.Message):
         no_expansion: _builtins.bool = ...,
         no_neighbors: _builtins.bool = ...,
         render_modes: _abc.Iterable[Global___RenderMode.ValueType] | None = ...,
+        disabled_boosts: _abc.Iterable[Global___Boost.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_duplicate_similarity", b"_duplicate_similarity", "_rrf_k", b"_rrf_k", "_threshold_ceiling", b"_threshold_ceiling", "_threshold_floor", b"_threshold_floor", "duplicate_similarity", b"duplicate_similarity", "rrf_k", b"rrf_k", "threshold_ceiling", b"threshold_ceiling", "threshold_floor", b"threshold_floor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_duplicate_similarity", b"_duplicate_similarity", "_rrf_k", b"_rrf_k", "_threshold_ceiling", b"_threshold_ceiling", "_threshold_floor", b"_threshold_floor", "disabled_factors", b"disabled_factors", "duplicate_similarity", b"duplicate_similarity", "fusion", b"fusion", "no_expansion", b"no_expansion", "no_neighbors", b"no_neighbors", "render_modes", b"render_modes", "rrf_k", b"rrf_k", "threshold_ceiling", b"threshold_ceiling", "threshold_floor", b"threshold_floor", "threshold_method", b"threshold_method"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_duplicate_similarity", b"_duplicate_similarity", "_rrf_k", b"_rrf_k", "_threshold_ceiling", b"_threshold_ceiling", "_threshold_floor", b"_threshold_floor", "disabled_boosts", b"disabled_boosts", "disabled_factors", b"disabled_factors", "duplicate_similarity", b"duplicate_similarity", "fusion", b"fusion", "no_expansion", b"no_expansion", "no_neighbors", b"no_neighbors", "render_modes", b"render_modes", "rrf_k", b"rrf_k", "threshold_ceiling", b"threshold_ceiling", "threshold_floor", b"threshold_floor", "threshold_method", b"threshold_method"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__duplicate_similarity: _TypeAlias = _typing.Literal["duplicate_similarity"]  # noqa: Y015
     _WhichOneofArgType__duplicate_similarity: _TypeAlias = _typing.Literal["_duplicate_similarity", b"_duplicate_similarity"]  # noqa: Y015
@@ -355,6 +401,7 @@ class RecallRequest(_message.Message):
     SINCE_FIELD_NUMBER: _builtins.int
     UNTIL_FIELD_NUMBER: _builtins.int
     TAGS_FIELD_NUMBER: _builtins.int
+    SKIP_GIVEN_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1 to 10,000 code points."""
     budget: _builtins.int
@@ -367,7 +414,7 @@ class RecallRequest(_message.Message):
     """Room. Empty for all."""
     session_id: _builtins.str
     """Conversation in which the question is asked. Strategy `cba` counts memories
-    of the same session as near in time; the others do not use it yet.
+    of the same session as near in time. See also `skip_given`.
     """
     strategy: Global___Strategy.ValueType
     """How memories are chosen."""
@@ -375,6 +422,12 @@ class RecallRequest(_message.Message):
     """Whether the reply says of each candidate why it was chosen or left out."""
     min_revision: _builtins.int
     """Revision of the store that must be visible. 0 means none."""
+    skip_given: _builtins.bool
+    """Whether memories that the session `session_id` was given whole by earlier
+    recalls are left out. Needs a session. The last 100,000 memories given are
+    kept, in one allocator's own memory, so that a restart forgets them; one
+    whose text changed since comes again.
+    """
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_memory_pb2.MemoryType.ValueType]:
         """Types. Empty for all."""
@@ -422,10 +475,11 @@ class RecallRequest(_message.Message):
         since: _timestamp_pb2.Timestamp | None = ...,
         until: _timestamp_pb2.Timestamp | None = ...,
         tags: _abc.Iterable[_builtins.str] | None = ...,
+        skip_given: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "reference_time", b"reference_time", "since", b"since", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "explain", b"explain", "fallback_wings", b"fallback_wings", "min_revision", b"min_revision", "options", b"options", "project", b"project", "query", b"query", "reference_time", b"reference_time", "room", b"room", "session_id", b"session_id", "since", b"since", "strategy", b"strategy", "tags", b"tags", "types", b"types", "until", b"until", "wing", b"wing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "explain", b"explain", "fallback_wings", b"fallback_wings", "min_revision", b"min_revision", "options", b"options", "project", b"project", "query", b"query", "reference_time", b"reference_time", "room", b"room", "session_id", b"session_id", "since", b"since", "skip_given", b"skip_given", "strategy", b"strategy", "tags", b"tags", "types", b"types", "until", b"until", "wing", b"wing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
