@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from satchel.allocator.model import Floats
+from satchel.runtime.stopwords import word_set
 
 # Code points of a text that are looked at: cues of a talk stand in short texts, and a long one has them all.
 _LOOKED_AT = 2_000
@@ -15,16 +16,19 @@ _WHEN = re.compile(
     r"|\b(?:what|which|quel(?:le)?s?)\s+(?:date|year|month|day|week|time|ann[ée]e|mois|jour|semaine|heure)s?\b",
     re.IGNORECASE,
 )
-_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|weeks?|weekend|months?|years?|since|recently|just"
-    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|hier|aujourd['\u2019]hui|demain|derni[eè]re?s?|prochaine?s?|semaines?|mois|ann[ée]es?|ans?|depuis|r[ée]cemment"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
-    r"|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[uû]t|septembre|octobre|novembre|d[ée]cembre"
-    r"|\d{4}|\d{1,2}(?:/|\.)\d{1,2})\b",
-    re.IGNORECASE,
+_TIME_WORDS = word_set(
+    """
+    yesterday today tonight tomorrow ago last next week weeks weekend month months year years since recently
+    just monday tuesday wednesday thursday friday saturday sunday
+    january february march april may june july august september october november december
+    hier aujourd demain dernier dernière derniere derniers dernières prochain prochaine semaine semaines mois
+    an ans année années annee annees depuis récemment recemment
+    lundi mardi mercredi jeudi vendredi samedi dimanche
+    janvier février fevrier mars avril mai juin juillet août aout septembre octobre novembre décembre decembre
+    """
 )
+_BREAKS = str.maketrans(dict.fromkeys(".,;:!?()[]{}\"'\u2019-\u2013\u2014/*_", " "))
+_YEAR = re.compile(r"\b\d{4}\b")
 _REMARK = re.compile(r"\s*\[[^\[\]]*\]$")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 
@@ -36,7 +40,13 @@ def asks_when(question: str) -> bool:
 
 def tell_time(texts: Sequence[str]) -> Floats:
     """Return 1 for each text that speaks of a time, 0 for others."""
-    return np.array([float(bool(_TIME.search(text, 0, _LOOKED_AT))) for text in texts])
+    return np.array([float(_tells_time(text[:_LOOKED_AT])) for text in texts])
+
+
+def _tells_time(text: str) -> bool:
+    # Words in a set: one pattern of all of them takes ten times as long.
+    words = text.lower().translate(_BREAKS).split()
+    return not _TIME_WORDS.isdisjoint(words) or bool(_YEAR.search(text))
 
 
 def are_questions(texts: Sequence[str]) -> Floats:
