@@ -13,6 +13,7 @@ from benchmarks.curve import NotDrawableError
 from benchmarks.leave_one_out import UnfittableError
 from benchmarks.measuring import Plan, measure
 from benchmarks.records import BadRecordError, Corpus
+from benchmarks.results import Measured
 from benchmarks.satchel_system import DEFAULT_STRATEGY
 from benchmarks.variants import UnknownStripError
 from satchel.client import AddressError, SatchelError
@@ -30,13 +31,16 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def ablate(arguments: argparse.Namespace) -> None:
-    """Measure what each step of a recall is worth; write ablation.json and ablation.md."""
+    """Measure what each step of a recall is worth; write ablation.json and ablation.md after each variant."""
     corpus, chosen = read(arguments), ablation.named(arguments.only)
-    measured = ablation.ablate(corpus, arguments.budgets, chosen)
+    about = {**inputs(arguments), "all_first": True}
     arguments.out.mkdir(parents=True, exist_ok=True)
-    results.save(arguments.out / "ablation.json", measured, {**inputs(arguments), "all_first": True})
-    page = ablation.report(measured, len(corpus.namespaces()))
-    (arguments.out / "ablation.md").write_text(page, encoding="utf-8")
+    measured: list[Measured] = []
+    for one in ablation.ablate(corpus, arguments.budgets, chosen):
+        measured.append(one)
+        results.save(arguments.out / "ablation.json", measured, about)
+        page = ablation.report(measured, len(corpus.namespaces()))
+        (arguments.out / "ablation.md").write_text(page, encoding="utf-8")
     print(ablation.table_of(measured))
 
 

@@ -1,7 +1,7 @@
 """Measures what each step of a recall is worth: the same memories, one setting changed each time."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -84,8 +84,10 @@ def named(names: Sequence[str]) -> tuple[Variant, ...]:
     return tuple(one for one in VARIANTS if not names or one.name in names)
 
 
-def ablate(corpus: Corpus, budgets: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> list[Measured]:
-    """Return what each variant got, under its name.
+def ablate(
+    corpus: Corpus, budgets: Sequence[int], variants: Sequence[Variant] = VARIANTS
+) -> Iterator[Measured]:
+    """Yield what each variant got, under its name, as soon as it is measured.
 
     Everything is stored once; Satchel is then started over the same folder for each variant.
 
@@ -96,7 +98,8 @@ def ablate(corpus: Corpus, budgets: Sequence[int], variants: Sequence[Variant] =
     with tempfile.TemporaryDirectory(prefix="satchel-ablation-") as name:
         folder = Path(name)
         stored = _stored(corpus, folder)
-        return [_asked(corpus, budgets, one, stored, folder) for one in variants]
+        for one in variants:
+            yield _asked(corpus, budgets, one, stored, folder)
 
 
 def table_of(systems: Sequence[Measured]) -> str:

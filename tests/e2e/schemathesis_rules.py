@@ -98,6 +98,8 @@ def _broken(body: Mapping[str, Any], query: Mapping[str, Any]) -> Iterator[bool]
     yield bool(query.get("page_token") or query.get("cursor"))
     # Recall, SearchMemories: a revision is one that an answer held; for a greater one the server waits.
     yield _number(body.get("min_revision"), 0) > 0
+    # Recall: what the session was given can be left out only where a session is named.
+    yield bool(body.get("skip_given")) and not body.get("session_id")
     # Recall, SearchMemories, Allocate: the floor of the threshold is at most the ceiling.
     options = body.get("options")
     yield isinstance(options, Mapping) and _is_above(options)

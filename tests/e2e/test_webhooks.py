@@ -120,7 +120,12 @@ def test_a_memory_that_is_stored_is_told_to_an_endpoint(run: object, tmp_path: P
 @requirement("webhook:atomic", "webhook:leases")
 def test_an_event_survives_that_satchel_is_killed_before_it_is_delivered(tmp_path: Path) -> None:
     (port,) = free_ports(1)
-    named = {**ON, "SATCHEL_WEBHOOKS_ENDPOINTS": json.dumps([f"http://127.0.0.1:{port}/in"])}
+    named = {
+        **ON,
+        "SATCHEL_WEBHOOKS_ENDPOINTS": json.dumps([f"http://127.0.0.1:{port}/in"]),
+        # What was tried in vain before the kill is tried again soon.
+        "SATCHEL_WEBHOOKS_RETRY_LONGEST_S": "1",
+    }
     data = tmp_path / "data"
     grpc_port, http_port = free_ports(2)
     http = f"http://127.0.0.1:{http_port}"
