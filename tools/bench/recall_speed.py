@@ -73,6 +73,7 @@ BEGIN_S = 1_672_531_200  # 2023-01-01
 HNSW_LINKS, HNSW_BREADTH = 32, 100
 THREADS = (1, 2)  # of the script's sessions
 MS = 1e3
+REST_S, RESTING_S = 6.0, 0.1
 
 
 @dataclass
@@ -97,11 +98,32 @@ class Times:
         return f"| {name} | {' | '.join(cells)} |"
 
 
-class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
-    """Answers with vectors that were made before, under the identity of the real model."""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the model made of the turns: vectors (turns, dimension), codes turn by turn, how many each."""
 
-    def __init__(self, model: model_pb2.ModelIdentity, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-        self._model, self._vectors = model, vectors
+    identity: model_pb2.ModelIdentity
+    vectors: Matrix
+    codes: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+
+    def codes_of(self, bases: NDArray[np.int64]) -> list[NDArray[np.uint8]]:
+        """Return the codes of texts made from these turns; half as many again where a tail follows."""
+        own = np.split(self.codes, np.cumsum(self.counts)[:-1])
+        exact = len(self.vectors)
+        return [
+            own[base] if at < exact else np.concatenate([own[base], own[base][::2]])
+            for at, base in enumerate(bases.tolist())
+        ]
+
+
+class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
+    """Answers with vectors and codes that were made before, under the identity of the real model."""
+
+    def __init__(
+        self, model: model_pb2.ModelIdentity, known: Mapping[str, tuple[Matrix, NDArray[np.uint8]]]
+    ) -> None:
+        self._model, self._known = model, known
 
     async def EmbedStream(  # noqa: N802  # the contract's name
         self,
@@ -126,7 +148,8 @@ class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
         context: Context,  # noqa: ARG002
     ) -> embedder_pb.EmbedTextsResponse:
         """Look the texts up; each is one passage."""
-        rows = np.stack([self._vectors[text] for text in request.texts])
+        rows = np.stack([self._known[text][0] for text in request.texts])
+        codes = [self._known[text][1] for text in request.texts]
         return embedder_pb.EmbedTextsResponse(
             model=self._model,
             vectors=rows.astype("<f4").tobytes(),
@@ -136,6 +159,11 @@ class PreparedEmbedder(embedder_rpc.EmbedderServiceServicer):
                 embedder_pb.PassageSpan(text_index=at, start=0, end=len(text), token_count=1)
                 for at, text in enumerate(request.texts)
             ],
+            token_codes=model_pb2.TokenCodes(
+                codes=np.concatenate(codes).tobytes(),
+                counts=list(map(len, codes)),
+                bytes_per_token=codes[0].shape[1],
+            ),
         )
 
 
@@ -241,19 +269,29 @@ def graph_of(vectors: Matrix, path: Path) -> Any:  # noqa: ANN401
     return graph
 
 
-async def real_vectors(turns: Sequence[Turn], cache: Path) -> tuple[Matrix, model_pb2.ModelIdentity]:
-    """Return the turns' vectors by the real model, kept in a file, and the model's identity."""
+async def made_of(turns: Sequence[Turn], cache: Path) -> Made:
+    """Return what the real model makes of the turns, kept in a file."""
     async with build_embedder(EmbedderSettings()) as built:
         identity = encode_identity(built.engine.identity)
-        if await asyncio.to_thread(cache.exists):
-            return np.load(cache), identity
-        rows = []
-        for start in range(0, len(turns), 64):
-            texts = [turn.text for turn in turns[start : start + 64]]
-            rows.append((await built.engine.embed(texts, role=Role.PASSAGE)).vectors)
-        vectors = np.concatenate(rows)
-        np.save(cache, vectors)
-        return vectors, identity
+        if not await asyncio.to_thread(cache.exists):
+            rows, codes, counts = [], [], []
+            for start in range(0, len(turns), 64):
+                texts = [turn.text for turn in turns[start : start + 64]]
+                found = await built.engine.embed(texts, role=Role.PASSAGE, with_codes=True)
+                own = found.codes
+                if own is None:
+                    raise RuntimeError("The packaged model gives no token codes.")
+                rows.append(found.vectors)
+                codes.append(own.codes)
+                counts.append(own.counts)
+            np.savez(
+                cache,
+                vectors=np.concatenate(rows),
+                codes=np.concatenate(codes),
+                counts=np.concatenate(counts).astype(np.int64),
+            )
+        kept = np.load(cache)
+        return Made(identity, kept["vectors"], kept["codes"], kept["counts"])
 
 
 def requests(turns: Sequence[Turn], texts: Sequence[str]) -> Iterator[memory_pb.ImportMemoriesRequest]:
@@ -267,11 +305,15 @@ def requests(turns: Sequence[Turn], texts: Sequence[str]) -> Iterator[memory_pb.
         yield memory_pb.ImportMemoriesRequest(sequence=number, new_memory=memory)
 
 
-async def populate(folder: DataFolder, turns: Sequence[Turn], texts: Sequence[str], vectors: Matrix) -> None:
-    """Import the texts through the store itself, with vectors that are made already."""
-    _, identity = await real_vectors(turns, folder.path / "turns.npy")
+async def populate(
+    folder: DataFolder,
+    turns: Sequence[Turn],
+    known: Mapping[str, tuple[Matrix, NDArray[np.uint8]]],
+    made: Made,
+) -> None:
+    """Import the texts through the store itself, with vectors and codes that are made already."""
     server = InProcessServer()
-    embedder = PreparedEmbedder(identity, dict(zip(texts, vectors, strict=True)))
+    embedder = PreparedEmbedder(made.identity, known)
     embedder_rpc.add_EmbedderServiceServicer_to_server(embedder, server)
     channel = InProcessChannel(server)
     settings = StoreSettings(url=f"sqlite:{folder.database}", synchronous="normal")
@@ -279,7 +321,7 @@ async def populate(folder: DataFolder, turns: Sequence[Turn], texts: Sequence[st
         built.register(server)
         stub = memory_rpc.MemoryServiceStub(channel)
         done = 0
-        async for answer in stub.ImportMemories(requests(turns, texts)):
+        async for answer in stub.ImportMemories(requests(turns, list(known))):
             if answer.HasField("error"):
                 raise RuntimeError(answer.error.message)
             done += 1
@@ -289,14 +331,21 @@ async def populate(folder: DataFolder, turns: Sequence[Turn], texts: Sequence[st
 
 
 async def indexed(channel: Any, count: int) -> None:  # noqa: ANN401
-    """Wait until the index has all memories and builds nothing."""
+    """Wait until the index has all memories, and the process rests: no graph is being built any more."""
     stub = index_rpc.IndexServiceStub(channel)
     while True:
         status = await stub.GetIndexStatus(index_pb.GetIndexStatusRequest())
         ready = status.state == index_pb.INDEX_STATE_READY and status.lag == 0
-        if ready and status.passage_count >= count:
+        if ready and status.passage_count >= count and await rests():
             return
         await asyncio.sleep(0.5)
+
+
+async def rests() -> bool:
+    """Tell whether the process takes next to no processor time, for longer than the index waits."""
+    began = time.process_time()
+    await asyncio.sleep(REST_S)
+    return time.process_time() - began < RESTING_S
 
 
 @asynccontextmanager
@@ -306,10 +355,11 @@ async def opened(arguments: argparse.Namespace) -> AsyncIterator[tuple[Any, Plai
     folder.prepare()
     turns = distinct(read_turns(arguments.locomo))
     texts, bases = multiply(turns, arguments.memories)
-    real, _ = await real_vectors(turns, folder.path / "turns.npy")
-    vectors = noisy(real, bases, len(turns))
+    made = await made_of(turns, folder.path / "turns.npz")
+    vectors = noisy(made.vectors, bases, len(turns))
     if not await asyncio.to_thread(folder.database.exists):
-        await populate(folder, turns, texts, vectors)
+        known = dict(zip(texts, zip(vectors, made.codes_of(bases), strict=True), strict=True))
+        await populate(folder, turns, known, made)
     settings = EmbeddedSettings.load(folder)
     script = PlainScript(texts, vectors, folder.path)
     async with open_embedded(settings) as running:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEED = 20260131
-NOISE = 0.35  # standard deviation of the noise vector's length beside a unit vector
+# Length of the noise vector beside a unit vector: puts a turn with the tail of another one at a cosine of .86
+# from the turn, where the real model puts it (.85 on average).
+NOISE = 0.6
 
 
 @dataclass(frozen=True, slots=True)

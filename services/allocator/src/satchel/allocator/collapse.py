@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from satchel.allocator.distinctions import Facts
 from satchel.allocator.model import Ranked, Scored, Vectors
 
-# Larger products are spread over threads by OpenBLAS, which then wait for a processor that a service shares
-# with others: measured on two busy cores, 40 ms in place of 1. (24 x 24 x 384 is below its limit of 2^18.)
-_BLOCK = 24
+# Rows that are compared with all others at once, so that a product stays small.
+_BLOCK = 256
 
 
 def collapse(vectors: Vectors, texts: Sequence[str], similarity: float) -> NDArray[np.int64]:
@@ -34,13 +33,11 @@ def _close_pairs(vectors: Vectors, similarity: float) -> list[tuple[int, int]]:
     """Return the pairs of rows that are so similar, smaller index first, in ascending order."""
     pairs: list[tuple[int, int]] = []
     for top in range(0, len(vectors), _BLOCK):
-        block = vectors[top : top + _BLOCK]
-        for left in range(top, len(vectors), _BLOCK):
-            close = np.nonzero(block @ vectors[left : left + _BLOCK].T >= similarity)
-            first, second = close[0] + top, close[1] + left
-            later = second > first
-            pairs.extend(zip(first[later].tolist(), second[later].tolist(), strict=True))
-    return sorted(pairs)
+        rest = vectors[top:]
+        first, second = np.nonzero(rest[:_BLOCK] @ rest.T >= similarity)
+        later = second > first
+        pairs.extend(zip((first[later] + top).tolist(), (second[later] + top).tolist(), strict=True))
+    return pairs
 
 
 def collapsed(items: Sequence[Scored], vectors: Vectors, similarity: float) -> Ranked:

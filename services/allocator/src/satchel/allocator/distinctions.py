@@ -82,10 +82,9 @@ def marks_of(text: str) -> Marks:
     folded = fold(text)
     words = _WORD.findall(folded)
     present = frozenset(words)
-    has_numbers = _DIGITS.search(folded) or not _NAMED_NUMBERS.isdisjoint(present)
     has_negations = _CONTRACTED.search(folded) or not _NEGATIONS.isdisjoint(present)
     return Marks(
-        numbers=tuple(number for word in words if (number := _number(word))) if has_numbers else (),
+        numbers=_numbers(words, present),
         calendar=_CALENDAR & present,
         negations=sum(map(_is_negation, words)) if has_negations else 0,
     )
@@ -130,6 +129,13 @@ class Facts:
 
 def _is_negation(word: str) -> bool:
     return word in _NEGATIONS or word.endswith(("'t", "\u2019t"))
+
+
+def _numbers(words: Sequence[str], present: frozenset[str]) -> tuple[str, ...]:
+    """Return the numbers of a text in their order; names of numbers are looked up where there are any."""
+    if _NAMED_NUMBERS.isdisjoint(present):
+        return tuple(word for word in words if not word.isalpha() and _DIGITS.search(word))
+    return tuple(number for word in words if (number := _number(word)))
 
 
 def _number(word: str) -> str:

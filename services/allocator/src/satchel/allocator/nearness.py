@@ -32,8 +32,7 @@ def nearness(located: Located, query: Vectors | None) -> Nearness:
     sizes = np.diff(starts, append=len(located.owners))
     row[owners] = np.arange(len(owners))
     if query is not None and cosine is not None:
-        # Not a product by BLAS, which would wait for threads (see `collapse`).
-        similar = np.einsum("ij,j->i", located.vectors, query).astype(np.float64)
+        similar = (located.vectors @ query).astype(np.float64)
         cosine[owners] = np.maximum.reduceat(similar, starts)
         passage[owners] = 0
         for at in np.flatnonzero(sizes > 1).tolist():

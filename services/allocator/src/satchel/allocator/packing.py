@@ -1,5 +1,6 @@
 """Exact token accounting: what a memory costs in a form, framing included, and what is left."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -21,8 +22,12 @@ Count = Callable[[str], int]
 _LONGEST_TOKEN_BYTES = 128
 # What the line break and the label of a block may save or add at most, against the stored count.
 _FRAME_TOLERANCE = 8
-_UUID_LENGTH = 36
-_LEAST_UUID_FORM = 11
+_REFERENCE_FRAME_TOKENS = 5  # of `[x] → T0:`, the colon left to the id
+_LEAST_UUID_TOKENS = 9
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# Pieces of a UUID that have a token each at least: the pattern of cl100k_base joins no more than three
+# digits, and to letters only the one sign before them.
+_UUID_PIECE = re.compile(r"\d{1,3}|-?[a-f]+|-")
 
 
 class BlockCounts:
@@ -109,31 +114,26 @@ class Ledger:
         """Tell, without counting, whether the whole text cannot fit in ``left`` tokens."""
         return _is_too_dear(candidate.verbatim_tokens, candidate.text, left)
 
-    def least_reference_price(self, candidate: Candidate) -> int:
-        """Return tokens below which no form with a reference fits, without counting.
-
-        ``[x] → T0:`` and the five groups of a UUID are at least 11 tokens; of other ids nothing is known.
-        """
-        return _least_reference_price(candidate.id)
+    def may_refer(self, candidate: Candidate) -> bool:
+        """Tell, without counting, whether a form with a reference may fit."""
+        return _may_refer(candidate.id, self.left)
 
     def is_hopeless(self, candidate: Candidate) -> bool:
-        """Tell, without counting, whether the candidate cannot fit in any form."""
+        """Tell, without counting, whether the candidate cannot fit in any form, now or ever."""
         left = self.left
-        return left < self.least_reference_price(candidate) and self.certainly_too_dear(candidate, left)
+        return self.certainly_too_dear(candidate, left) and not self.may_refer(candidate)
 
     def hopeful(self, indices: Iterable[int]) -> Iterator[int]:
-        """Yield those of the outline's candidates that are not hopeless, without looking at one."""
-        left, outline = self.left, self._outline
-        if left >= _LEAST_UUID_FORM:
-            return iter(indices)
-        return iter(
-            [
-                index
-                for index in indices
-                if left >= _least_reference_price(outline.ids[index])
-                or not _is_too_dear(outline.tokens[index], outline.texts[index], left)
-            ]
-        )
+        """Yield those of the outline's candidates that may fit when their turn comes, without looking at one.
+
+        What is left never grows, so that the others never will.
+        """
+        outline = self._outline
+        for index in indices:
+            left = self.left
+            is_too_dear = _is_too_dear(outline.tokens[index], outline.texts[index], left)
+            if not is_too_dear or _may_refer(outline.ids[index], left):
+                yield index
 
     def spend(self, candidate: Candidate, form: Form) -> int:
         """Take the candidate; returns the tokens of its block.
@@ -172,5 +172,9 @@ def _is_too_dear(tokens: int | None, text: str, left: int) -> bool:
     return len(text) > max(left, 1) * _LONGEST_TOKEN_BYTES
 
 
-def _least_reference_price(memory_id: str) -> int:
-    return _LEAST_UUID_FORM if len(memory_id) == _UUID_LENGTH else 1
+def _may_refer(memory_id: str, left: int) -> bool:
+    """Tell whether a form with a reference to the id may fit; of other ids than UUIDs nothing is known."""
+    if not _UUID.fullmatch(memory_id):
+        return left > 0
+    room = left - _REFERENCE_FRAME_TOKENS
+    return room >= _LEAST_UUID_TOKENS and room >= len(_UUID_PIECE.findall(memory_id))

@@ -3,13 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from satchel.allocator.model import Floats
 
 # A name of at most 40 code points, a colon and a space, as chat transcripts are written.
-_SPEAKER = re.compile(r"([^\W\d_][\w .'\u2019-]{0,39}): ")
+_NAME = re.compile(r"[^\W\d_][\w .'\u2019-]{0,39}")
+_LONGEST = 40
 _WORD = re.compile(r"\w+")
 # One memory that begins so may be a heading: who speaks, speaks twice.
 _LEAST_MEMORIES = 2
@@ -17,8 +19,9 @@ _LEAST_MEMORIES = 2
 
 def speaker(text: str) -> str:
     """Return the name before the colon at the beginning of a text; empty where there is none."""
-    found = _SPEAKER.match(text, 0, 48)
-    return found[1] if found and not text[0].islower() else ""
+    end = text.find(": ", 1, _LONGEST + 2)
+    name = text[:end] if end > 0 else ""
+    return name if _is_name(name) else ""
 
 
 def named_speakers(question: str, texts: Sequence[str]) -> Floats:
@@ -34,6 +37,11 @@ def named_speakers(question: str, texts: Sequence[str]) -> Floats:
     if not named:
         return np.zeros(len(texts))
     return np.array([float(name in named) for name in speakers])
+
+
+@lru_cache(maxsize=4096)
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and not text[0].islower()
 
 
 def _words(question: str) -> frozenset[str]:

@@ -37,14 +37,13 @@ class Knapsack:
         for patient in (True, False):
             # What does not fit now may fit later, when another has paid for the heading of its day.
             candidates, waiting = ledger.hopeful(waiting), []
-            while (index := next(candidates, None)) is not None:
+            for index in candidates:
                 item = pool.items[index]
                 form = best_form(item.candidate, ledger, tuning)
                 if form is None or (patient and offers.is_better_later(index, item, form, ledger, tuning)):
                     waiting.append(index)
                     continue
                 taken[index] = buy(item, form, ledger, item.relevance)
-                candidates = ledger.hopeful(candidates)
         choices = [_lengthened(taken[index], ledger, tuning) for index in sorted(taken)]
         rest = [index for index in range(len(pool.items)) if index not in taken]
         rejections = Lazy(lambda at: _left_out(pool.items[rest[at]]), len(rest))

@@ -43,12 +43,14 @@ def payable_forms(candidate: Candidate, ledger: Ledger, tuning: Tuning) -> Itera
 
     A form dearer than the text that it stands for is none of them.
     """
-    for form in allowed_forms(candidate, tuning):
+    for form in tuning.forms:
         if form is Form.VERBATIM:
             if ledger.certainly_too_dear(candidate, ledger.left):
                 continue
-        elif ledger.left < ledger.least_reference_price(candidate):
+        elif not ledger.may_refer(candidate):
             return
+        if not _has(candidate, form):
+            continue
         price = ledger.price(candidate, form)
         if price <= ledger.left and is_worthwhile(ledger, candidate, form, tuning):
             yield form, price

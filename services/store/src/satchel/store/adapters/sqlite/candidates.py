@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from satchel.store.adapters.sqlite.rows import Row, json_list, links_of, model_of
@@ -38,7 +39,7 @@ _ASKED = (
     f"SELECT {_COLUMNS} {_FROM} WHERE (?2 = '' OR m.project = ?2) "  # noqa: S608  # only texts of ours
     "AND m.state IN (SELECT value FROM json_each(?3))"
 )
-_BESIDE = f"SELECT {_COLUMNS} {_FROM} ORDER BY m.session_id, m.session_order, m.id"
+_BESIDE = f"SELECT {_COLUMNS} {_FROM}"
 
 # What stands for the codes in a statement, by whether they are wanted. They come with the vectors only.
 _CODES_SQL = {
@@ -62,6 +63,7 @@ _ON_BOTH_SIDES = " UNION ".join(
 )
 
 _BODY = list(_SELECTED).index("contents")
+_IN_LINE = itemgetter(*(list(_SELECTED).index(name) for name in ("session_ids", "session_orders", "ids")))
 _CODE_COUNTS, _CODES, _SPANS, _VECTORS, _KEY = -5, -4, -3, -2, -1
 
 
@@ -126,7 +128,8 @@ def _beside(raw: sqlite3.Connection, asked: Sequence[Row], query: CandidateQuery
     near = raw.execute(_ON_BOTH_SIDES, (leading, query.scope.project, query.neighbors))
     others = sorted({key for (key,) in near}.difference(own))
     sql = _BESIDE.format(join="m.key", **_CODES_SQL[query.with_codes])
-    return _fitting(raw.execute(sql, (json_list(others),)), query.max_bytes)[0]
+    rows, _ = _fitting(raw.execute(sql, (json_list(others),)), query.max_bytes)
+    return sorted(rows, key=_IN_LINE)  # SQLite would carry texts and vectors through its sorter
 
 
 def _in_filter(raw: sqlite3.Connection, beside: Sequence[Row], query: CandidateQuery) -> list[bool]:
