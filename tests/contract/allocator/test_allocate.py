@@ -112,6 +112,7 @@ async def test_what_is_below_the_threshold_is_explained_with_its_cheapest_form(
             pb.Candidate(id="far", content="Lunch was late.", relevance=0.01),
         ],
         explain=True,
+        options=pb.AllocationOptions(threshold_floor=0.15),
     )
     far = (await allocator.Allocate(request)).explanations[1]
     assert (far.outcome, far.token_cost) == (pb.OUTCOME_BELOW_THRESHOLD, count_tokens("Lunch was late.\n"))

@@ -53,10 +53,8 @@ async def test_a_recall_in_a_wing_of_ten_among_ten_thousand_gives_all_ten(world:
 @requirement("recall:whole-wing")
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("query", [WORDS[1], "something that no memory says"])
-async def test_without_a_threshold_all_ten_come_whatever_is_asked(world: World, query: str) -> None:
-    off = allocator_pb.AllocationOptions(threshold_method=allocator_pb.THRESHOLD_METHOD_OFF)
-    request = allocator_pb.RecallRequest(query=query, wing=SMALL_WINGS[0], options=off)
-    reply = await world.allocator.Recall(request)
+async def test_all_ten_come_whatever_is_asked(world: World, query: str) -> None:
+    reply = await world.allocator.Recall(allocator_pb.RecallRequest(query=query, wing=SMALL_WINGS[0]))
 
     expected = world.ids_in(scope_pb2.MemoryFilter(project=MAIN, wings=[SMALL_WINGS[0]]))
     assert {one.id for one in reply.memories} == expected

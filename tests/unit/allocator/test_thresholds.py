@@ -55,3 +55,10 @@ def test_the_best_five_survive_when_nothing_reaches_the_threshold() -> None:
     assert survivors(scores, 0.2) == 5
     assert survivors(scores[:3], 0.2) == 3
     assert survivors(scores, 0.1) == 8
+
+
+def test_the_best_of_few_stay_whatever_they_reach() -> None:
+    scores = np.array([0.5, 0.4, *[0.1] * 12])
+    assert survivors(scores, 0.2, always_kept=10) == 10
+    assert survivors(scores[:7], 0.2, always_kept=10) == 7
+    assert survivors(scores, 0.05, always_kept=10) == 14

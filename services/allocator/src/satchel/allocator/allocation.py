@@ -51,14 +51,14 @@ def allocate(ranked: Ranked, order: Order, counts: BlockCounts) -> Allocation:
 
 
 def _gated(ranked: Ranked, order: Order) -> tuple[float, Pool]:
-    """Return the threshold and the candidates at or above it.
+    """Return the threshold and the candidates that it leaves.
 
     Strategy `cba` as published shows no near duplicates, the others when everything else has had its turn.
     """
     outline = ranked.columns
     scores = np.concatenate((outline.relevances, ranked.tail))
-    limit = _limit(scores, order)
-    count = survivors(scores, limit)
+    limit, by_floor = _limit(scores, order)
+    count = survivors(scores, limit, order.terms.tuning.always_kept if by_floor else 0)
     reserve = [] if order.strategy is StrategyName.CBA else _reserve(ranked, limit)
     return limit, Pool(ranked.items[:count], ranked.vectors, outline.first(count), reserve)
 
@@ -69,13 +69,15 @@ def _reserve(ranked: Ranked, limit: float) -> list[Scored]:
     return sorted(near, key=lambda item: (-item.relevance, item.candidate.id))
 
 
-def _limit(scores: Floats, order: Order) -> float:
+def _limit(scores: Floats, order: Order) -> tuple[float, bool]:
+    """Return the threshold, and whether it is the floor alone."""
     tuning = order.terms.tuning
     method = tuning.threshold_method
     if method is None and order.strategy is not StrategyName.CBA:
-        return tuning.threshold_floor
+        return tuning.threshold_floor, True
     method = method or ThresholdMethod.IQR
-    return threshold(scores, method, floor=tuning.threshold_floor, ceiling=tuning.threshold_ceiling)
+    floor, ceiling = tuning.threshold_floor, tuning.threshold_ceiling
+    return threshold(scores, method, floor=floor, ceiling=ceiling), False
 
 
 def _composed(selection: Selection, ledger: Ledger, counts: BlockCounts) -> tuple[str, int, Selection]:

@@ -112,11 +112,13 @@ def tuning_of(options: pb.AllocationOptions, base: Tuning) -> Tuning:
     """Return the settings of one request."""
     floor, ceiling = _threshold_bounds(options, base)
     similarity = options.duplicate_similarity
+    names_threshold = options.HasField("threshold_floor") or options.HasField("threshold_ceiling")
     return replace(
         base,
         threshold_method=THRESHOLD_METHODS.get(options.threshold_method, base.threshold_method),
         threshold_floor=floor,
         threshold_ceiling=ceiling,
+        always_kept=0 if names_threshold else base.always_kept,
         fusion=FUSIONS.get(options.fusion, base.fusion),
         rrf_k=options.rrf_k if options.HasField("rrf_k") else base.rrf_k,
         disabled_factors=base.disabled_factors | {FACTORS[one] for one in options.disabled_factors},

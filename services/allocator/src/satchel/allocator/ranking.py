@@ -202,9 +202,11 @@ def _known(cosine: float) -> float | None:
 def _duplicates(
     order: Sequence[int], near: Nearness, shares: Floats, texts: Sequence[str], tuning: Tuning
 ) -> dict[int, int]:
-    """Return which memory stands for each near duplicate, among those that may reach a threshold."""
+    """Return which memory stands for each near duplicate, among those that no threshold need leave out."""
     ranked = np.array(order, dtype=np.int64)
-    compared = ranked[(near.row[ranked] >= 0) & (shares[ranked] >= reachable(tuning))]
+    may_stay = shares[ranked] >= reachable(tuning)
+    may_stay[: tuning.always_kept] = True
+    compared = ranked[(near.row[ranked] >= 0) & may_stay]
     if not len(compared):
         return {}
     into = collapse(

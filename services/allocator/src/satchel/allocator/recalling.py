@@ -57,6 +57,7 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
     """
     enough = min(query.budget // settings.tokens_per_candidate, MAX_FETCHED)
     limit = min(max(settings.max_candidates, enough) + query.given_count, MAX_FETCHED)
+    leading = limit - settings.neighbors_not_of_last
     most = max(settings.most_candidates, limit)
     depth = max(limit, min(query.budget // settings.tokens_per_hit, most))
     return RetrievalRequest(
@@ -67,7 +68,7 @@ def retrieval_of(query: RecallQuery, settings: AllocatorSettings) -> RetrievalRe
         lexical_depth=max(settings.lexical_depth, depth) if settings.lexical else 0,
         fetch_limit=limit,
         neighbor_count=settings.neighbor_count if query.tuning.neighbors else 0,
-        neighbors_of_first=settings.neighbors_of_first and max(settings.neighbors_of_first, enough),
+        neighbors_of_first=settings.neighbors_of_first and max(settings.neighbors_of_first, leading),
         min_revision=query.min_revision,
         fetch_most=most,
         least_tokens=int(settings.candidate_tokens * query.budget),
@@ -95,7 +96,9 @@ def ranked_of(retrieved: Retrieved, query: RecallQuery) -> Ranked:
     if retrieved.loaded is None:
         return Ranked((), np.zeros((0, 0), dtype=np.float32))
     with span("satchel.allocator.rank"), metrics.RANK.time():
-        depth = Depth(0.0 if query.explain else reachable(query.tuning), KEPT_AT_LEAST)
+        depth = Depth(
+            0.0 if query.explain else reachable(query.tuning), max(KEPT_AT_LEAST, query.tuning.always_kept)
+        )
         located = retrieved.loaded.located
         if retrieved.fresh is not None:
             located = replace(located, eligible=retrieved.fresh)

@@ -39,7 +39,7 @@ class AllocatorSettings:
         60, "Memories fetched for a small budget, neighbours not counted.", minimum=1, maximum=1000
     )
     tokens_per_candidate: int = setting(
-        40, "A budget of more than this many tokens a candidate fetches more.", minimum=1, maximum=100000
+        20, "A budget of more than this many tokens a candidate fetches more.", minimum=1, maximum=100000
     )
     most_candidates: int = setting(
         250,
@@ -59,6 +59,12 @@ class AllocatorSettings:
     neighbors_of_first: int = setting(
         30,
         "Candidates whose neighbours are fetched, the most promising first; 0 for all.",
+        minimum=0,
+        maximum=1000,
+    )
+    neighbors_not_of_last: int = setting(
+        50,
+        "Candidates, the least promising, whose neighbours are not fetched where many are fetched.",
         minimum=0,
         maximum=1000,
     )
@@ -114,6 +120,12 @@ class AllocatorSettings:
     )
     threshold_floor: float = setting(0.15, "Least threshold.", minimum=0, maximum=1)
     threshold_ceiling: float = setting(0.75, "Greatest threshold.", minimum=0, maximum=1)
+    always_kept: int = setting(
+        10,
+        "Best memories that stay however little they bear on the question, where no threshold is named.",
+        minimum=0,
+        maximum=1000,
+    )
     density_slope: float = setting(2.0, "Slope k of the density factor.", minimum=0, maximum=100)
     density_middle: float = setting(0.3, "Middle mu of the density factor.", minimum=0, maximum=100)
     session_bonus: float = setting(1.2, "Factor of a memory near in time to a chosen one.", minimum=1)
@@ -179,6 +191,7 @@ class AllocatorSettings:
             threshold_method=self.threshold_method,
             threshold_floor=self.threshold_floor,
             threshold_ceiling=self.threshold_ceiling,
+            always_kept=self.always_kept,
             resolve_dates=self.resolve_dates,
             factors=FactorConstants(
                 density_slope=self.density_slope,

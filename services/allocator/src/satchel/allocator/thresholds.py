@@ -32,10 +32,13 @@ def threshold(scores: Floats, method: ThresholdMethod, *, floor: float, ceiling:
     return _clamp(found, floor, ceiling)
 
 
-def survivors(scores: Floats, limit: float) -> int:
-    """Return how many of ``scores``, sorted down, are at or above ``limit``; the best five if none is."""
-    kept = int(np.count_nonzero(scores >= limit))
-    return kept or min(KEPT_AT_LEAST, len(scores))
+def survivors(scores: Floats, limit: float, always_kept: int = 0) -> int:
+    """Return how many of ``scores``, sorted down, stay: those at or above ``limit``.
+
+    At least the best ``always_kept`` do, and the best five if none would.
+    """
+    reaching = int(np.count_nonzero(scores >= limit))
+    return max(reaching, min(always_kept, len(scores))) or min(KEPT_AT_LEAST, len(scores))
 
 
 def _elbow(scores: Floats) -> float:

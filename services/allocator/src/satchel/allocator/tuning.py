@@ -94,7 +94,8 @@ class Tuning:
     """Settings of one allocation.
 
     Without a ``threshold_method`` strategy ``cba`` uses the published ``iqr``, the others the floor alone: a
-    quartile drops a quarter of the candidates however good they are.
+    quartile drops a quarter of the candidates however good they are. The floor alone never leaves fewer than
+    the best ``always_kept``.
     """
 
     fusion: Fusion = Fusion.STANDARD_SCORE
@@ -109,6 +110,7 @@ class Tuning:
     threshold_method: ThresholdMethod | None = None
     threshold_floor: float = 0.15
     threshold_ceiling: float = 0.75
+    always_kept: int = 10
     disabled_factors: frozenset[Factor] = frozenset()
     resolve_dates: bool = True
     forms: tuple[Form, ...] = LONGEST_FIRST
