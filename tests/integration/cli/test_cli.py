@@ -149,7 +149,27 @@ def test_a_trace_shows_the_whole_way_of_a_recall(run: Run) -> None:
 def test_an_explained_recall_says_why(run: Run, up: Server) -> None:
     rest(up, "/memories", {"content": "The explained owl hunts at night.", "wing": "owls"})
 
-    assert "chosen" in run("recall", "When does the owl hunt?", "-w", "owls", "--explain").err
+    told = run("recall", "When does the owl hunt?", "-w", "owls", "--explain").err.splitlines()
+
+    heads = told[0].split()
+    assert (heads[0], heads[-1]) == ("score", "why")
+    row = told[1].split()
+    assert row[1] == "1"  # by meaning
+    assert row[3] == "1"  # by words
+    assert row[5] == "chosen"
+
+
+def test_the_tail_of_a_long_text_is_found_by_the_next_command(tmp_path: Path) -> None:
+    alone = ("-d", str(tmp_path / "alone"))
+    filler = "The weather station logs humidity and wind every minute of the day. " * 850
+    satchel(*alone, "store", f"{filler}\nThe vault code of the archive room is 7319-KESTREL.", "-w", "long")
+
+    answer = satchel(
+        *alone, "recall", "What is the vault code of the archive room?", "-w", "long", "-b", "700"
+    )
+
+    assert "[excerpt of T0:" in answer.text
+    assert "7319-KESTREL" in answer.text
 
 
 def test_an_export_is_imported_elsewhere_without_a_loss(run: Run, tmp_path: Path) -> None:

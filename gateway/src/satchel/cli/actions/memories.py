@@ -1,13 +1,15 @@
 """What the commands store, get and delete do."""
 
+import asyncio
 import json
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import grpc
 
 from satchel.api.store.v1 import memory_service_pb2 as pb
-from satchel.api.types.v1.memory_pb2 import Memory
+from satchel.api.types.v1.memory_pb2 import EMBEDDING_STATE_PENDING, Memory
 from satchel.cli.asking import require_agreement
 from satchel.cli.exits import CommandError, Exit
 from satchel.cli.output import tell, write_json, write_line, write_text
@@ -17,6 +19,9 @@ from satchel.gateway.clients import Clients
 from satchel.gateway.transcoder import codec
 from satchel.runtime.errors import InvalidRequest
 from satchel.runtime.validation import validate
+
+_VECTORS_WITHIN_S = 30.0
+_PAUSE_S = 0.1
 
 
 def read_argument(text: str) -> str:
@@ -35,7 +40,7 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     message = request(pb.StoreMemoryRequest, content=read_argument(text), project=place.project, **fields)
 
     async def work(clients: Clients) -> pb.StoreMemoryResponse:
-        return await clients.memory.StoreMemory(message)
+        return await _with_vectors(clients, await clients.memory.StoreMemory(message), place.project)
 
     stored = run(place, show, "store", work)
     if show.as_json:
@@ -46,6 +51,18 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     verb = "Already stored" if stored.duplicate else "Stored"
     pending = "; its vectors follow" if what["embedding"] == "pending" else ""
     tell(f"{verb}: {what['type']} in {stored.wing}/{stored.room}, {stored.token_count} tokens{pending}.")
+
+
+async def _with_vectors(
+    clients: Clients, stored: pb.StoreMemoryResponse, project: str
+) -> pb.StoreMemoryResponse:
+    """Wait a while for the vectors of a long text: when this process ends, nobody may make them."""
+    until = time.monotonic() + _VECTORS_WITHIN_S
+    while stored.embedding == EMBEDDING_STATE_PENDING and time.monotonic() < until:
+        await asyncio.sleep(_PAUSE_S)
+        answer = await clients.memory.GetMemory(pb.GetMemoryRequest(id=stored.id, project=project))
+        stored.embedding = answer.memory.embedding
+    return stored
 
 
 def check_metadata(text: str) -> None:

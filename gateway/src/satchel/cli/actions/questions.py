@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.cli.actions.memories import read_argument
+from satchel.cli.explanations import explained
 from satchel.cli.output import tell, write_json, write_line, write_text
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
@@ -29,7 +30,8 @@ def recall(place: Place, show: Show, question: str, fields: Mapping[str, object]
         write_text(answer.context)
         if answer.context and sys.stdout.isatty():
             tell("")
-        for line in _explained(answer):
+        is_cba = answer.receipt.strategy == pb.STRATEGY_CBA
+        for line in explained(answer.explanations, with_factors=is_cba):
             tell(line)
         tell(format_receipt(answer.receipt))
     return bool(answer.context)
@@ -58,12 +60,6 @@ def _named(parts: Iterable[pb.Part.ValueType]) -> str:
 
 def _percent(receipt: pb.Receipt) -> int:
     return round(100 * receipt.total_tokens / receipt.budget) if receipt.budget else 0
-
-
-def _explained(answer: pb.RecallResponse) -> Iterable[str]:
-    for item in answer.explanations:
-        outcome = str(codec.encode(item)["outcome"])
-        yield f"{item.score:7.4f}  {item.token_cost:>6} tokens  {outcome:<15} {item.id}  {item.reason}"
 
 
 def search(place: Place, show: Show, words: str, fields: Mapping[str, object]) -> bool:
