@@ -17,6 +17,11 @@ RECORD = {
     "type": "fact",
     "created_at": "2025-01-02T03:04:05Z",
 }
+DOCTOR = {
+    "version", "uptime", "config_file", "storage_path", "model", "mcp_transport", "mcp_address",
+    "api_enabled", "api_address", "metrics_enabled", "prometheus_addr", "soul_enabled", "webhooks_enabled",
+    "webhook_count", "hnsw_key_set", "stats", "models",
+}  # fmt: skip
 
 
 @requirement("cli:query", "doors:miras-clients")
@@ -80,7 +85,7 @@ def test_nothing_beside_the_data_folder_is_touched(satchel: Running) -> None:
     ("command", "members"),
     [
         (("status", "--json"), {"stats", "models", "version", "uptime"}),
-        (("doctor", "--json"), {"healthy", "checks", "config_file"}),
+        (("doctor", "--json"), {"healthy", "checks", *DOCTOR}),
         (("config", "show", "--json"), set()),
         (("config", "validate"), None),
     ],
@@ -93,3 +98,16 @@ def test_the_state_is_told_to_programs(
     assert done.returncode in ({0, 1} if command[0] == "doctor" else {0}), done.stderr
     if members is not None:
         assert set(json.loads(done.stdout)) >= members
+
+
+@requirement("doors:miras-clients", "status:parts")
+def test_the_doctor_says_what_mira_says_and_the_same_as_the_status(satchel: Running) -> None:
+    found = json.loads(satchel.cli("doctor", "--json").stdout)
+    status = json.loads(satchel.cli("status", "--json").stdout)
+
+    assert {name: found[name] for name in ("version", "stats", "models")} == {
+        name: status[name] for name in ("version", "stats", "models")
+    }
+    assert found["model"] == found["models"][0] == "all-MiniLM-L6-v2"
+    assert found["uptime"] > 0
+    assert (found["mcp_transport"], found["api_enabled"], found["hnsw_key_set"]) == ("stdio", True, False)

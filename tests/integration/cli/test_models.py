@@ -10,6 +10,8 @@ from pathlib import Path
 import grpc
 import pytest
 
+from satchel.api.allocator.v1 import allocator_service_pb2 as allocator_pb
+from satchel.api.allocator.v1 import allocator_service_pb2_grpc as allocator_rpc
 from satchel.api.store.v1 import maintenance_service_pb2 as pb
 from satchel.api.store.v1 import maintenance_service_pb2_grpc as rpc
 from satchel.embedder.adapters.packaged import packaged_model
@@ -17,6 +19,7 @@ from satchel.embedder.adapters.packaged import packaged_model
 from .programs import Done, Server, satchel
 
 MANY = 150
+QUESTION = "Which database has the ledger?"
 
 
 @pytest.fixture
@@ -58,18 +61,19 @@ def running(tmp_path: Path, model: Path, *, stop_by: int = signal.SIGTERM) -> It
         server.stop(stop_by)
 
 
-def begin(server: Server) -> pb.Reembedding:
-    """Begin a re-embedding and go away after the first answer."""
+def begin(server: Server) -> tuple[pb.Reembedding, allocator_pb.RecallResponse]:
+    """Begin a re-embedding and go away after the first answer; recall at once, while little is done."""
+    question = allocator_pb.RecallRequest(query=QUESTION, budget=300)
     with grpc.insecure_channel(server.address("gRPC")) as channel:
         call = rpc.MaintenanceServiceStub(channel).ReembedMemories(pb.ReembedMemoriesRequest(), timeout=60)
         first = next(iter(call))
         call.cancel()
-    return first.reembedding
+        return first.reembedding, allocator_rpc.AllocatorServiceStub(channel).Recall(question, timeout=60)
 
 
 def recall(run: Callable[..., Done], model: Path, *options: str) -> dict[str, object]:
     """Return the receipt of a recall that words can answer."""
-    done = run("recall", "Which database has the ledger?", "--budget", "300", "--json", *options, model=model)
+    done = run("recall", QUESTION, "--budget", "300", "--json", *options, model=model)
     answer = json.loads(done.text)
     assert "PostgreSQL" in answer["context"]
     receipt: dict[str, object] = answer["receipt"]
@@ -87,8 +91,7 @@ def test_another_model_is_told_and_mended_by_reembed_also_when_it_is_killed_on_t
     status, doctor = run("status", model=other_model), run("doctor", model=other_model)
     before = recall(run, other_model)
     with running(tmp_path, other_model, stop_by=signal.SIGKILL) as server:
-        begun = begin(server)
-        during = recall(run, other_model)
+        begun, during = begin(server)
     with running(tmp_path, other_model):
         ended = run("reembed", "--json", model=other_model)
         head = json.loads(run("status", "--json", model=other_model).text)["revision"]
@@ -96,7 +99,9 @@ def test_another_model_is_told_and_mended_by_reembed_also_when_it_is_killed_on_t
 
     assert "satchel reembed" in status.text
     assert "warn  vectors" in doctor.text
-    assert before["degraded"] == during["degraded"] == ["index"]
+    assert before["degraded"] == ["index"]
+    assert list(during.receipt.degraded) == [allocator_pb.PART_INDEX]
+    assert "PostgreSQL" in during.context
     assert begun.total_count == MANY + 1
     found = json.loads(ended.text)
     assert (ended.code, found["state"], found["outdated_count"]) == (0, "done", 0)
@@ -118,6 +123,8 @@ def test_reembed_has_nothing_to_do_where_every_vector_is_of_the_model(run: Calla
     run("store", "Elephants never forget.")
     done = run("reembed")
     told = run("reembed", "--status")
+    cancelled = run("reembed", "--cancel")
 
-    assert (done.code, done.text) == (0, "")
-    assert done.err == told.err == "Every vector is of the embedder's model, all-MiniLM-L6-v2.\n"
+    assert (done.code, done.text, told.code, cancelled.code) == (0, "", 0, 0)
+    assert done.err == "Every vector is of the embedder's model, all-MiniLM-L6-v2.\n"
+    assert told.err == cancelled.err == done.err

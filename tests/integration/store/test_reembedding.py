@@ -9,14 +9,15 @@ from unit.store.fakes import MODEL, OTHER_MODEL, FakeEmbedder, running_store, ve
 from satchel.api.store.v1 import maintenance_service_pb2 as pb
 from satchel.api.store.v1 import search_service_pb2 as search_pb
 from satchel.store.adapters.sqlite.migrations import migrate, packaged
+from satchel.store.adapters.sqlite.reembedding import UNCODED
 
 NOW = 1_700_000_000_000_000
 MEMORY = """
 INSERT INTO memories (id, project, wing, room, type, declared, created_at, updated_at, effective_at,
   sensitivity, state, version, revision, content_hash, verbatim_tokens, fingerprint_tokens, header_tokens,
   fact_count, passage_count)
-VALUES ('01890a5d-ac96-774b-bcce-b302099a8057', 'default', 'w', 'facts', 2, 0, ?1, ?1, ?1,
-  1, 1, 1, 1, x'00', 1, 1, 1,
+VALUES ('01890a5d-ac96-774b-bcce-b302099a805' || ?2, 'default', 'w', 'facts', 2, 0, ?1, ?1, ?1,
+  1, 1, 1, ?2, x'00', 1, 1, 1,
   1, 1)
 """
 
@@ -25,7 +26,7 @@ def make_old_database(path: Path) -> None:
     """Make a database of the schema before, with one memory and its vectors."""
     raw = sqlite3.connect(path, isolation_level=None)
     migrate(raw, NOW, packaged()[:7])
-    raw.execute(MEMORY, (NOW,))
+    raw.execute(MEMORY, (NOW, 1))
     raw.execute("INSERT INTO documents (memory, body, hidden, fingerprint) VALUES (1, 'elephants', 0, '{}')")
     raw.execute(
         "INSERT INTO models VALUES (?, ?, ?, ?, ?)", (MODEL.sha256, "words", "1", MODEL.dimension, 256)
@@ -83,3 +84,39 @@ def test_a_memory_and_its_vectors_are_found_by_the_memory_and_not_by_the_model(t
     steps = [row[3] for row in plan]
     assert any("SEARCH stored_embeddings USING INTEGER PRIMARY KEY" in step for step in steps), steps
     assert not any("stored_embeddings_by_model" in step for step in steps), steps
+
+
+async def test_a_database_from_before_token_codes_knows_which_memories_have_none(tmp_path: Path) -> None:
+    embedder = FakeEmbedder()
+    make_old_database(tmp_path / "store.db")
+    raw = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    migrate(raw, NOW, packaged()[:9])
+    raw.execute(MEMORY, (NOW, 2))
+    raw.execute("INSERT INTO documents (memory, body, hidden, fingerprint) VALUES (2, 'giraffes', 0, '{}')")
+    raw.execute(
+        "INSERT INTO stored_embeddings (memory, spans, vectors) VALUES (2, ?, ?)",
+        (struct.pack("<2i", 0, 8), vector("giraffes")),
+    )
+    raw.execute("INSERT INTO token_codes VALUES (2, ?, x'00')", (struct.pack("<i", 1),))
+    raw.execute("UPDATE head SET revision = 2")
+    raw.close()
+    async with running_store(tmp_path, embedder=embedder) as client:
+        before = (await client.maintenance.GetReembedding(pb.GetReembeddingRequest())).reembedding
+        told = [
+            one async for one in client.maintenance.ReembedMemories(pb.ReembedMemoriesRequest(), timeout=20)
+        ]
+
+    assert (before.state, before.uncoded_count) == (pb.REEMBEDDING_STATE_INCOMPLETE, 1)
+    assert (told[-1].reembedding.state, told[-1].reembedding.uncoded_count) == (pb.REEMBEDDING_STATE_DONE, 0)
+    assert embedder.texts == ["elephants"]
+
+
+def test_memories_without_codes_are_taken_without_passing_over_those_that_have_some(tmp_path: Path) -> None:
+    raw = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    migrate(raw, NOW)
+    plan = raw.execute(f"EXPLAIN QUERY PLAN {UNCODED}", (8,)).fetchall()
+    raw.close()
+
+    steps = [row[3] for row in plan]
+    assert steps[0] == "SCAN w"
+    assert not any("TEMP B-TREE" in step for step in steps), steps

@@ -367,8 +367,14 @@ async def test_vectors_from_before_there_were_codes_serve_without_them(tmp_path:
     async with running_store(tmp_path) as client:
         old = await client.store("whales")
     raw = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
-    raw.execute("DROP TABLE token_codes")
-    raw.execute("DELETE FROM schema_migrations WHERE version >= 9")
+    for statement in (
+        "DROP TABLE token_codes",
+        "DROP TABLE without_codes",
+        "ALTER TABLE reembedding DROP COLUMN codes",
+        "ALTER TABLE reembedding DROP COLUMN cancelled_at",
+        "DELETE FROM schema_migrations WHERE version >= 9",
+    ):
+        raw.execute(statement)
     raw.close()
     async with running_store(tmp_path) as client:
         new = await client.store("songs")

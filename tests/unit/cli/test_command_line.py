@@ -156,9 +156,10 @@ def test_an_owner_that_does_not_fit_on_a_full_disk_is_told_in_a_place_that_is_ke
 def test_doctor_goes_on_where_the_locks_of_the_folder_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "satchel.gate").mkdir()
 
-    checks = run_checks(Place(tmp_path))
+    found = run_checks(Place(tmp_path))
 
-    verdicts = {check.name: check.verdict for check in checks}
+    verdicts = {check.name: check.verdict for check in found.checks}
+    assert (found.are_healthy, found.status) == (False, None)
     assert verdicts["owner"] is Verdict.FAIL
     assert {"python", "packages", "model", "folder", "port 50051"} <= verdicts.keys()
 

@@ -53,6 +53,12 @@ class FakeEmbedder:
             raise EmbedderUnavailable("down")
         return self.model
 
+    async def gives_codes(self, *, timeout_s: float) -> bool:
+        assert timeout_s > 0
+        if self.is_down:
+            raise EmbedderUnavailable("down")
+        return self.has_codes
+
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         assert timeout_s > 0
         if self.is_down:

@@ -782,7 +782,7 @@ var File_satchel_api_index_v1_index_service_proto protoreflect.FileDescriptor
 
 const file_satchel_api_index_v1_index_service_proto_rawDesc = "" +
 	"\n" +
-	"(satchel/api/index/v1/index_service.proto\x12\x14satchel.api.index.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/change_service.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\x9f\x03\n" +
+	"(satchel/api/index/v1/index_service.proto\x12\x14satchel.api.index.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/change_service.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\x9f\x03\n" +
 	"\x14SearchVectorsRequest\x12$\n" +
 	"\x06vector\x18\x01 \x01(\fB\f\xe2A\x01\x02ʌ\x19\x04P\x80\x80\x02R\x06vector\x12z\n" +
 	"\fmodel_sha256\x18\x02 \x01(\tBWʌ\x19S\"\f[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digitsR\vmodelSha256\x12:\n" +
@@ -841,11 +841,11 @@ const file_satchel_api_index_v1_index_service_proto_rawDesc = "" +
 	"\x13INDEX_STATE_LOADING\x10\x01\x12\x1a\n" +
 	"\x16INDEX_STATE_REBUILDING\x10\x02\x12\x15\n" +
 	"\x11INDEX_STATE_READY\x10\x03\x12\x1c\n" +
-	"\x18INDEX_STATE_DISCONNECTED\x10\x042\xdc\x03\n" +
+	"\x18INDEX_STATE_DISCONNECTED\x10\x042\x80\x04\n" +
 	"\fIndexService\x12s\n" +
 	"\rSearchVectors\x12*.satchel.api.index.v1.SearchVectorsRequest\x1a+.satchel.api.index.v1.SearchVectorsResponse\"\tҌ\x19\x02\x10\x02\x90\x02\x01\x12v\n" +
-	"\x0eGetIndexStatus\x12+.satchel.api.index.v1.GetIndexStatusRequest\x1a,.satchel.api.index.v1.GetIndexStatusResponse\"\tҌ\x19\x02\x10\x02\x90\x02\x01\x12m\n" +
-	"\fRebuildIndex\x12).satchel.api.index.v1.RebuildIndexRequest\x1a*.satchel.api.index.v1.RebuildIndexResponse\"\x06Ҍ\x19\x02\x10\x04\x12p\n" +
+	"\x0eGetIndexStatus\x12+.satchel.api.index.v1.GetIndexStatusRequest\x1a,.satchel.api.index.v1.GetIndexStatusResponse\"\tҌ\x19\x02\x10\x02\x90\x02\x01\x12\x90\x01\n" +
+	"\fRebuildIndex\x12).satchel.api.index.v1.RebuildIndexRequest\x1a*.satchel.api.index.v1.RebuildIndexResponse\")Ҍ\x19\x05\b\xca\x01\x10\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/index/rebuild\x12p\n" +
 	"\fApplyChanges\x12).satchel.api.index.v1.ApplyChangesRequest\x1a*.satchel.api.index.v1.ApplyChangesResponse\"\tҌ\x19\x02\x10\x04\x90\x02\x02BT\n" +
 	"\x18dev.satchel.api.index.v1B\x11IndexServiceProtoP\x01Z#satchel.dev/go/api/index/v1;indexv1b\x06proto3"
 

@@ -56,8 +56,10 @@ type IndexServiceClient interface {
 	GetIndexStatus(ctx context.Context, in *GetIndexStatusRequest, opts ...grpc.CallOption) (*GetIndexStatusResponse, error)
 	// Builds the index anew from the store, and answers meanwhile from the old one.
 	//
-	// Returns at once; `GetIndexStatus` shows the progress. A second call while a
-	// rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+	// Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+	// allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+	// it. None can be cancelled: it may be one that the index needs, and until its end
+	// the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
 	// follows no store.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (*RebuildIndexResponse, error)
 	// Applies changes that the caller pushes, for set-ups in which the index
@@ -149,8 +151,10 @@ type IndexServiceServer interface {
 	GetIndexStatus(context.Context, *GetIndexStatusRequest) (*GetIndexStatusResponse, error)
 	// Builds the index anew from the store, and answers meanwhile from the old one.
 	//
-	// Returns at once; `GetIndexStatus` shows the progress. A second call while a
-	// rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+	// Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+	// allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+	// it. None can be cancelled: it may be one that the index needs, and until its end
+	// the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
 	// follows no store.
 	RebuildIndex(context.Context, *RebuildIndexRequest) (*RebuildIndexResponse, error)
 	// Applies changes that the caller pushes, for set-ups in which the index

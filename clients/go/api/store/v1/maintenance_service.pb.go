@@ -33,7 +33,8 @@ type ReembeddingState int32
 const (
 	// Never returned.
 	ReembeddingState_REEMBEDDING_STATE_UNSPECIFIED ReembeddingState = 0
-	// Every stored vector is of the embedder's model, or there is none.
+	// Every stored vector is of the embedder's model and has the token codes that it
+	// gives, or there is none.
 	ReembeddingState_REEMBEDDING_STATE_DONE ReembeddingState = 1
 	// The embedder has another model than the one in use, and nothing is being done:
 	// memories are found by words alone, and new ones stay pending. Call
@@ -46,6 +47,14 @@ const (
 	ReembeddingState_REEMBEDDING_STATE_WAITING ReembeddingState = 4
 	// The embedder does not answer, and no vector is outdated for all that is known.
 	ReembeddingState_REEMBEDDING_STATE_UNKNOWN ReembeddingState = 5
+	// The embedder has the model in use, and there are memories with vectors of
+	// another: a re-embedding was cancelled. These are found by words alone.
+	ReembeddingState_REEMBEDDING_STATE_CANCELLED ReembeddingState = 6
+	// Every stored vector is of the embedder's model, but memories that were stored
+	// before there were token codes have none. They are found, and compared with
+	// questions less closely than others. `ReembedMemories` and `BeginReembedding`
+	// make the codes.
+	ReembeddingState_REEMBEDDING_STATE_INCOMPLETE ReembeddingState = 7
 )
 
 // Enum value maps for ReembeddingState.
@@ -57,6 +66,8 @@ var (
 		3: "REEMBEDDING_STATE_RUNNING",
 		4: "REEMBEDDING_STATE_WAITING",
 		5: "REEMBEDDING_STATE_UNKNOWN",
+		6: "REEMBEDDING_STATE_CANCELLED",
+		7: "REEMBEDDING_STATE_INCOMPLETE",
 	}
 	ReembeddingState_value = map[string]int32{
 		"REEMBEDDING_STATE_UNSPECIFIED": 0,
@@ -65,6 +76,8 @@ var (
 		"REEMBEDDING_STATE_RUNNING":     3,
 		"REEMBEDDING_STATE_WAITING":     4,
 		"REEMBEDDING_STATE_UNKNOWN":     5,
+		"REEMBEDDING_STATE_CANCELLED":   6,
+		"REEMBEDDING_STATE_INCOMPLETE":  7,
 	}
 )
 
@@ -178,16 +191,185 @@ func (x *ReembedMemoriesResponse) GetReembedding() *Reembedding {
 	return nil
 }
 
+// Asks that vectors of the embedder's model are made.
+type BeginReembeddingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginReembeddingRequest) Reset() {
+	*x = BeginReembeddingRequest{}
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginReembeddingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginReembeddingRequest) ProtoMessage() {}
+
+func (x *BeginReembeddingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginReembeddingRequest.ProtoReflect.Descriptor instead.
+func (*BeginReembeddingRequest) Descriptor() ([]byte, []int) {
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{2}
+}
+
+// It has begun, or there is nothing to do.
+type BeginReembeddingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The progress.
+	Reembedding   *Reembedding `protobuf:"bytes,1,opt,name=reembedding,proto3" json:"reembedding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginReembeddingResponse) Reset() {
+	*x = BeginReembeddingResponse{}
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginReembeddingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginReembeddingResponse) ProtoMessage() {}
+
+func (x *BeginReembeddingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginReembeddingResponse.ProtoReflect.Descriptor instead.
+func (*BeginReembeddingResponse) Descriptor() ([]byte, []int) {
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *BeginReembeddingResponse) GetReembedding() *Reembedding {
+	if x != nil {
+		return x.Reembedding
+	}
+	return nil
+}
+
+// Asks for the end of it.
+type CancelReembeddingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelReembeddingRequest) Reset() {
+	*x = CancelReembeddingRequest{}
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelReembeddingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelReembeddingRequest) ProtoMessage() {}
+
+func (x *CancelReembeddingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelReembeddingRequest.ProtoReflect.Descriptor instead.
+func (*CancelReembeddingRequest) Descriptor() ([]byte, []int) {
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{4}
+}
+
+// It has ended.
+type CancelReembeddingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How far it came.
+	Reembedding   *Reembedding `protobuf:"bytes,1,opt,name=reembedding,proto3" json:"reembedding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelReembeddingResponse) Reset() {
+	*x = CancelReembeddingResponse{}
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelReembeddingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelReembeddingResponse) ProtoMessage() {}
+
+func (x *CancelReembeddingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelReembeddingResponse.ProtoReflect.Descriptor instead.
+func (*CancelReembeddingResponse) Descriptor() ([]byte, []int) {
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CancelReembeddingResponse) GetReembedding() *Reembedding {
+	if x != nil {
+		return x.Reembedding
+	}
+	return nil
+}
+
 // Asks how far it is.
 type GetReembeddingRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Project to count. Empty means that of the metadata `satchel-project`, else
+	// every project that the caller may read.
+	Project       string `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetReembeddingRequest) Reset() {
 	*x = GetReembeddingRequest{}
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[2]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -199,7 +381,7 @@ func (x *GetReembeddingRequest) String() string {
 func (*GetReembeddingRequest) ProtoMessage() {}
 
 func (x *GetReembeddingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[2]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -212,7 +394,14 @@ func (x *GetReembeddingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReembeddingRequest.ProtoReflect.Descriptor instead.
 func (*GetReembeddingRequest) Descriptor() ([]byte, []int) {
-	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{2}
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetReembeddingRequest) GetProject() string {
+	if x != nil {
+		return x.Project
+	}
+	return ""
 }
 
 // How far it is.
@@ -226,7 +415,7 @@ type GetReembeddingResponse struct {
 
 func (x *GetReembeddingResponse) Reset() {
 	*x = GetReembeddingResponse{}
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[3]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +427,7 @@ func (x *GetReembeddingResponse) String() string {
 func (*GetReembeddingResponse) ProtoMessage() {}
 
 func (x *GetReembeddingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[3]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +440,7 @@ func (x *GetReembeddingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReembeddingResponse.ProtoReflect.Descriptor instead.
 func (*GetReembeddingResponse) Descriptor() ([]byte, []int) {
-	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{3}
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetReembeddingResponse) GetReembedding() *Reembedding {
@@ -278,21 +467,27 @@ type Reembedding struct {
 	// Memories without vectors; these get theirs without any call, once the embedder
 	// has the model in use.
 	PendingCount int64 `protobuf:"varint,6,opt,name=pending_count,json=pendingCount,proto3" json:"pending_count,omitempty"`
-	// Memories that were outdated when the last re-embedding began. 0 without one.
+	// Memories, of every project, that the last re-embedding had to do when it began.
+	// 0 without one, and where one project is counted.
 	TotalCount int64 `protobuf:"varint,7,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
-	// Those of them that are done: they have new vectors, or are deleted.
+	// Those of them that are done: they have what they lacked, or are deleted.
 	DoneCount int64 `protobuf:"varint,8,opt,name=done_count,json=doneCount,proto3" json:"done_count,omitempty"`
 	// When the last re-embedding began. Absent without one.
 	BegunAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=begun_at,json=begunAt,proto3" json:"begun_at,omitempty"`
 	// When it was done. Absent while it is not.
-	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	// Memories whose vectors are of the model in use and have no token codes beside
+	// them. Of a model that gives none these are all.
+	UncodedCount int64 `protobuf:"varint,11,opt,name=uncoded_count,json=uncodedCount,proto3" json:"uncoded_count,omitempty"`
+	// When it was cancelled. Absent where it was not, or has begun again.
+	CancelledAt   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=cancelled_at,json=cancelledAt,proto3" json:"cancelled_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reembedding) Reset() {
 	*x = Reembedding{}
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[4]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -304,7 +499,7 @@ func (x *Reembedding) String() string {
 func (*Reembedding) ProtoMessage() {}
 
 func (x *Reembedding) ProtoReflect() protoreflect.Message {
-	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[4]
+	mi := &file_satchel_api_store_v1_maintenance_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -317,7 +512,7 @@ func (x *Reembedding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reembedding.ProtoReflect.Descriptor instead.
 func (*Reembedding) Descriptor() ([]byte, []int) {
-	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{4}
+	return file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Reembedding) GetState() ReembeddingState {
@@ -390,6 +585,20 @@ func (x *Reembedding) GetFinishedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Reembedding) GetUncodedCount() int64 {
+	if x != nil {
+		return x.UncodedCount
+	}
+	return 0
+}
+
+func (x *Reembedding) GetCancelledAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CancelledAt
+	}
+	return nil
+}
+
 var File_satchel_api_store_v1_maintenance_service_proto protoreflect.FileDescriptor
 
 const file_satchel_api_store_v1_maintenance_service_proto_rawDesc = "" +
@@ -397,10 +606,17 @@ const file_satchel_api_store_v1_maintenance_service_proto_rawDesc = "" +
 	".satchel/api/store/v1/maintenance_service.proto\x12\x14satchel.api.store.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\x1a satchel/api/types/v1/model.proto\"\x18\n" +
 	"\x16ReembedMemoriesRequest\"^\n" +
 	"\x17ReembedMemoriesResponse\x12C\n" +
-	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"\x17\n" +
-	"\x15GetReembeddingRequest\"]\n" +
+	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"\x19\n" +
+	"\x17BeginReembeddingRequest\"_\n" +
+	"\x18BeginReembeddingResponse\x12C\n" +
+	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"\x1a\n" +
+	"\x18CancelReembeddingRequest\"`\n" +
+	"\x19CancelReembeddingResponse\x12C\n" +
+	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"<\n" +
+	"\x15GetReembeddingRequest\x12#\n" +
+	"\aproject\x18\x01 \x01(\tB\tʌ\x19\x05\x10\xc8\x01\x18\x01R\aproject\"]\n" +
 	"\x16GetReembeddingResponse\x12C\n" +
-	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"\xf5\x03\n" +
+	"\vreembedding\x18\x01 \x01(\v2!.satchel.api.store.v1.ReembeddingR\vreembedding\"\xd9\x04\n" +
 	"\vReembedding\x12<\n" +
 	"\x05state\x18\x01 \x01(\x0e2&.satchel.api.store.v1.ReembeddingStateR\x05state\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x12D\n" +
@@ -416,16 +632,22 @@ const file_satchel_api_store_v1_maintenance_service_proto_rawDesc = "" +
 	"\bbegun_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\abegunAt\x12;\n" +
 	"\vfinished_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"finishedAt*\xcc\x01\n" +
+	"finishedAt\x12#\n" +
+	"\runcoded_count\x18\v \x01(\x03R\funcodedCount\x12=\n" +
+	"\fcancelled_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcancelledAt*\x8f\x02\n" +
 	"\x10ReembeddingState\x12!\n" +
 	"\x1dREEMBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REEMBEDDING_STATE_DONE\x10\x01\x12\x1c\n" +
 	"\x18REEMBEDDING_STATE_NEEDED\x10\x02\x12\x1d\n" +
 	"\x19REEMBEDDING_STATE_RUNNING\x10\x03\x12\x1d\n" +
 	"\x19REEMBEDDING_STATE_WAITING\x10\x04\x12\x1d\n" +
-	"\x19REEMBEDDING_STATE_UNKNOWN\x10\x052\xa5\x02\n" +
+	"\x19REEMBEDDING_STATE_UNKNOWN\x10\x05\x12\x1f\n" +
+	"\x1bREEMBEDDING_STATE_CANCELLED\x10\x06\x12 \n" +
+	"\x1cREEMBEDDING_STATE_INCOMPLETE\x10\a2\xe2\x04\n" +
 	"\x12MaintenanceService\x12{\n" +
-	"\x0fReembedMemories\x12,.satchel.api.store.v1.ReembedMemoriesRequest\x1a-.satchel.api.store.v1.ReembedMemoriesResponse\"\tҌ\x19\x02\x10\x04\x90\x02\x020\x01\x12\x91\x01\n" +
+	"\x0fReembedMemories\x12,.satchel.api.store.v1.ReembedMemoriesRequest\x1a-.satchel.api.store.v1.ReembedMemoriesResponse\"\tҌ\x19\x02\x10\x04\x90\x02\x020\x01\x12\x9d\x01\n" +
+	"\x10BeginReembedding\x12-.satchel.api.store.v1.BeginReembeddingRequest\x1a..satchel.api.store.v1.BeginReembeddingResponse\"*Ҍ\x19\x05\b\xca\x01\x10\x04\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/reembedding\x90\x02\x02\x12\x9a\x01\n" +
+	"\x11CancelReembedding\x12..satchel.api.store.v1.CancelReembeddingRequest\x1a/.satchel.api.store.v1.CancelReembeddingResponse\"$Ҍ\x19\x02\x10\x04\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/reembedding\x90\x02\x02\x12\x91\x01\n" +
 	"\x0eGetReembedding\x12+.satchel.api.store.v1.GetReembeddingRequest\x1a,.satchel.api.store.v1.GetReembeddingResponse\"$Ҍ\x19\x02\x10\x02\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/reembedding\x90\x02\x01BZ\n" +
 	"\x18dev.satchel.api.store.v1B\x17MaintenanceServiceProtoP\x01Z#satchel.dev/go/api/store/v1;storev1b\x06proto3"
 
@@ -442,34 +664,45 @@ func file_satchel_api_store_v1_maintenance_service_proto_rawDescGZIP() []byte {
 }
 
 var file_satchel_api_store_v1_maintenance_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_satchel_api_store_v1_maintenance_service_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_satchel_api_store_v1_maintenance_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_satchel_api_store_v1_maintenance_service_proto_goTypes = []any{
-	(ReembeddingState)(0),           // 0: satchel.api.store.v1.ReembeddingState
-	(*ReembedMemoriesRequest)(nil),  // 1: satchel.api.store.v1.ReembedMemoriesRequest
-	(*ReembedMemoriesResponse)(nil), // 2: satchel.api.store.v1.ReembedMemoriesResponse
-	(*GetReembeddingRequest)(nil),   // 3: satchel.api.store.v1.GetReembeddingRequest
-	(*GetReembeddingResponse)(nil),  // 4: satchel.api.store.v1.GetReembeddingResponse
-	(*Reembedding)(nil),             // 5: satchel.api.store.v1.Reembedding
-	(*v1.ModelIdentity)(nil),        // 6: satchel.api.types.v1.ModelIdentity
-	(*timestamppb.Timestamp)(nil),   // 7: google.protobuf.Timestamp
+	(ReembeddingState)(0),             // 0: satchel.api.store.v1.ReembeddingState
+	(*ReembedMemoriesRequest)(nil),    // 1: satchel.api.store.v1.ReembedMemoriesRequest
+	(*ReembedMemoriesResponse)(nil),   // 2: satchel.api.store.v1.ReembedMemoriesResponse
+	(*BeginReembeddingRequest)(nil),   // 3: satchel.api.store.v1.BeginReembeddingRequest
+	(*BeginReembeddingResponse)(nil),  // 4: satchel.api.store.v1.BeginReembeddingResponse
+	(*CancelReembeddingRequest)(nil),  // 5: satchel.api.store.v1.CancelReembeddingRequest
+	(*CancelReembeddingResponse)(nil), // 6: satchel.api.store.v1.CancelReembeddingResponse
+	(*GetReembeddingRequest)(nil),     // 7: satchel.api.store.v1.GetReembeddingRequest
+	(*GetReembeddingResponse)(nil),    // 8: satchel.api.store.v1.GetReembeddingResponse
+	(*Reembedding)(nil),               // 9: satchel.api.store.v1.Reembedding
+	(*v1.ModelIdentity)(nil),          // 10: satchel.api.types.v1.ModelIdentity
+	(*timestamppb.Timestamp)(nil),     // 11: google.protobuf.Timestamp
 }
 var file_satchel_api_store_v1_maintenance_service_proto_depIdxs = []int32{
-	5, // 0: satchel.api.store.v1.ReembedMemoriesResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
-	5, // 1: satchel.api.store.v1.GetReembeddingResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
-	0, // 2: satchel.api.store.v1.Reembedding.state:type_name -> satchel.api.store.v1.ReembeddingState
-	6, // 3: satchel.api.store.v1.Reembedding.store_model:type_name -> satchel.api.types.v1.ModelIdentity
-	6, // 4: satchel.api.store.v1.Reembedding.embedder_model:type_name -> satchel.api.types.v1.ModelIdentity
-	7, // 5: satchel.api.store.v1.Reembedding.begun_at:type_name -> google.protobuf.Timestamp
-	7, // 6: satchel.api.store.v1.Reembedding.finished_at:type_name -> google.protobuf.Timestamp
-	1, // 7: satchel.api.store.v1.MaintenanceService.ReembedMemories:input_type -> satchel.api.store.v1.ReembedMemoriesRequest
-	3, // 8: satchel.api.store.v1.MaintenanceService.GetReembedding:input_type -> satchel.api.store.v1.GetReembeddingRequest
-	2, // 9: satchel.api.store.v1.MaintenanceService.ReembedMemories:output_type -> satchel.api.store.v1.ReembedMemoriesResponse
-	4, // 10: satchel.api.store.v1.MaintenanceService.GetReembedding:output_type -> satchel.api.store.v1.GetReembeddingResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	9,  // 0: satchel.api.store.v1.ReembedMemoriesResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
+	9,  // 1: satchel.api.store.v1.BeginReembeddingResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
+	9,  // 2: satchel.api.store.v1.CancelReembeddingResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
+	9,  // 3: satchel.api.store.v1.GetReembeddingResponse.reembedding:type_name -> satchel.api.store.v1.Reembedding
+	0,  // 4: satchel.api.store.v1.Reembedding.state:type_name -> satchel.api.store.v1.ReembeddingState
+	10, // 5: satchel.api.store.v1.Reembedding.store_model:type_name -> satchel.api.types.v1.ModelIdentity
+	10, // 6: satchel.api.store.v1.Reembedding.embedder_model:type_name -> satchel.api.types.v1.ModelIdentity
+	11, // 7: satchel.api.store.v1.Reembedding.begun_at:type_name -> google.protobuf.Timestamp
+	11, // 8: satchel.api.store.v1.Reembedding.finished_at:type_name -> google.protobuf.Timestamp
+	11, // 9: satchel.api.store.v1.Reembedding.cancelled_at:type_name -> google.protobuf.Timestamp
+	1,  // 10: satchel.api.store.v1.MaintenanceService.ReembedMemories:input_type -> satchel.api.store.v1.ReembedMemoriesRequest
+	3,  // 11: satchel.api.store.v1.MaintenanceService.BeginReembedding:input_type -> satchel.api.store.v1.BeginReembeddingRequest
+	5,  // 12: satchel.api.store.v1.MaintenanceService.CancelReembedding:input_type -> satchel.api.store.v1.CancelReembeddingRequest
+	7,  // 13: satchel.api.store.v1.MaintenanceService.GetReembedding:input_type -> satchel.api.store.v1.GetReembeddingRequest
+	2,  // 14: satchel.api.store.v1.MaintenanceService.ReembedMemories:output_type -> satchel.api.store.v1.ReembedMemoriesResponse
+	4,  // 15: satchel.api.store.v1.MaintenanceService.BeginReembedding:output_type -> satchel.api.store.v1.BeginReembeddingResponse
+	6,  // 16: satchel.api.store.v1.MaintenanceService.CancelReembedding:output_type -> satchel.api.store.v1.CancelReembeddingResponse
+	8,  // 17: satchel.api.store.v1.MaintenanceService.GetReembedding:output_type -> satchel.api.store.v1.GetReembeddingResponse
+	14, // [14:18] is the sub-list for method output_type
+	10, // [10:14] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_satchel_api_store_v1_maintenance_service_proto_init() }
@@ -483,7 +716,7 @@ func file_satchel_api_store_v1_maintenance_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_satchel_api_store_v1_maintenance_service_proto_rawDesc), len(file_satchel_api_store_v1_maintenance_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   5,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

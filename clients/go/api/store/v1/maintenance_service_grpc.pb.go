@@ -21,8 +21,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MaintenanceService_ReembedMemories_FullMethodName = "/satchel.api.store.v1.MaintenanceService/ReembedMemories"
-	MaintenanceService_GetReembedding_FullMethodName  = "/satchel.api.store.v1.MaintenanceService/GetReembedding"
+	MaintenanceService_ReembedMemories_FullMethodName   = "/satchel.api.store.v1.MaintenanceService/ReembedMemories"
+	MaintenanceService_BeginReembedding_FullMethodName  = "/satchel.api.store.v1.MaintenanceService/BeginReembedding"
+	MaintenanceService_CancelReembedding_FullMethodName = "/satchel.api.store.v1.MaintenanceService/CancelReembedding"
+	MaintenanceService_GetReembedding_FullMethodName    = "/satchel.api.store.v1.MaintenanceService/GetReembedding"
 )
 
 // MaintenanceServiceClient is the client API for MaintenanceService service.
@@ -49,9 +51,31 @@ type MaintenanceServiceClient interface {
 	// state than `running` and `waiting`. Where every vector is of the embedder's
 	// model, it is also the first.
 	//
+	// Memories that have vectors of that model but no token codes beside them, though
+	// it gives some, are embedded again too, after all others. They are found by
+	// their vectors meanwhile, and nothing is degraded for them.
+	//
 	// Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
 	// beginning; STORE_UNAVAILABLE (UNAVAILABLE).
 	ReembedMemories(ctx context.Context, in *ReembedMemoriesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReembedMemoriesResponse], error)
+	// Begins what `ReembedMemories` does, or joins it, and returns at once.
+	//
+	// `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+	//
+	// Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+	// STORE_UNAVAILABLE (UNAVAILABLE).
+	BeginReembedding(ctx context.Context, in *BeginReembeddingRequest, opts ...grpc.CallOption) (*BeginReembeddingResponse, error)
+	// Ends a re-embedding before its time, and returns how far it came.
+	//
+	// At most the batch in the embedder's hands is still done. What has new vectors
+	// keeps them. Memories that have not are found by words alone, and answers stay
+	// degraded, until a further call begins again, which does only the rest; where
+	// none but token codes were missing, everything is found as before. Also calls of
+	// `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+	// happens. Safe to repeat.
+	//
+	// Errors: STORE_UNAVAILABLE (UNAVAILABLE).
+	CancelReembedding(ctx context.Context, in *CancelReembeddingRequest, opts ...grpc.CallOption) (*CancelReembeddingResponse, error)
 	// Reports whether the stored vectors are of the embedder's model, and how far a
 	// re-embedding is.
 	//
@@ -85,6 +109,26 @@ func (c *maintenanceServiceClient) ReembedMemories(ctx context.Context, in *Reem
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaintenanceService_ReembedMemoriesClient = grpc.ServerStreamingClient[ReembedMemoriesResponse]
+
+func (c *maintenanceServiceClient) BeginReembedding(ctx context.Context, in *BeginReembeddingRequest, opts ...grpc.CallOption) (*BeginReembeddingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BeginReembeddingResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_BeginReembedding_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *maintenanceServiceClient) CancelReembedding(ctx context.Context, in *CancelReembeddingRequest, opts ...grpc.CallOption) (*CancelReembeddingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelReembeddingResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_CancelReembedding_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *maintenanceServiceClient) GetReembedding(ctx context.Context, in *GetReembeddingRequest, opts ...grpc.CallOption) (*GetReembeddingResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -120,9 +164,31 @@ type MaintenanceServiceServer interface {
 	// state than `running` and `waiting`. Where every vector is of the embedder's
 	// model, it is also the first.
 	//
+	// Memories that have vectors of that model but no token codes beside them, though
+	// it gives some, are embedded again too, after all others. They are found by
+	// their vectors meanwhile, and nothing is degraded for them.
+	//
 	// Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
 	// beginning; STORE_UNAVAILABLE (UNAVAILABLE).
 	ReembedMemories(*ReembedMemoriesRequest, grpc.ServerStreamingServer[ReembedMemoriesResponse]) error
+	// Begins what `ReembedMemories` does, or joins it, and returns at once.
+	//
+	// `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+	//
+	// Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+	// STORE_UNAVAILABLE (UNAVAILABLE).
+	BeginReembedding(context.Context, *BeginReembeddingRequest) (*BeginReembeddingResponse, error)
+	// Ends a re-embedding before its time, and returns how far it came.
+	//
+	// At most the batch in the embedder's hands is still done. What has new vectors
+	// keeps them. Memories that have not are found by words alone, and answers stay
+	// degraded, until a further call begins again, which does only the rest; where
+	// none but token codes were missing, everything is found as before. Also calls of
+	// `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+	// happens. Safe to repeat.
+	//
+	// Errors: STORE_UNAVAILABLE (UNAVAILABLE).
+	CancelReembedding(context.Context, *CancelReembeddingRequest) (*CancelReembeddingResponse, error)
 	// Reports whether the stored vectors are of the embedder's model, and how far a
 	// re-embedding is.
 	//
@@ -140,6 +206,12 @@ type UnimplementedMaintenanceServiceServer struct{}
 
 func (UnimplementedMaintenanceServiceServer) ReembedMemories(*ReembedMemoriesRequest, grpc.ServerStreamingServer[ReembedMemoriesResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReembedMemories not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) BeginReembedding(context.Context, *BeginReembeddingRequest) (*BeginReembeddingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BeginReembedding not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) CancelReembedding(context.Context, *CancelReembeddingRequest) (*CancelReembeddingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelReembedding not implemented")
 }
 func (UnimplementedMaintenanceServiceServer) GetReembedding(context.Context, *GetReembeddingRequest) (*GetReembeddingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetReembedding not implemented")
@@ -176,6 +248,42 @@ func _MaintenanceService_ReembedMemories_Handler(srv interface{}, stream grpc.Se
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaintenanceService_ReembedMemoriesServer = grpc.ServerStreamingServer[ReembedMemoriesResponse]
 
+func _MaintenanceService_BeginReembedding_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BeginReembeddingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).BeginReembedding(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_BeginReembedding_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).BeginReembedding(ctx, req.(*BeginReembeddingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MaintenanceService_CancelReembedding_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelReembeddingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).CancelReembedding(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_CancelReembedding_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).CancelReembedding(ctx, req.(*CancelReembeddingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _MaintenanceService_GetReembedding_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetReembeddingRequest)
 	if err := dec(in); err != nil {
@@ -201,6 +309,14 @@ var MaintenanceService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "satchel.api.store.v1.MaintenanceService",
 	HandlerType: (*MaintenanceServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "BeginReembedding",
+			Handler:    _MaintenanceService_BeginReembedding_Handler,
+		},
+		{
+			MethodName: "CancelReembedding",
+			Handler:    _MaintenanceService_CancelReembedding_Handler,
+		},
 		{
 			MethodName: "GetReembedding",
 			Handler:    _MaintenanceService_GetReembedding_Handler,

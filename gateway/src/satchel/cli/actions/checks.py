@@ -1,7 +1,10 @@
-"""What a check of `satchel doctor` says."""
+"""What a check of `satchel doctor` says, and all that came out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 
 
 class Verdict(StrEnum):
@@ -20,6 +23,19 @@ class Check:
     verdict: Verdict
     detail: str
     remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Every check, and what the services say of themselves; `None` where they do not answer."""
+
+    checks: Sequence[Check]
+    status: pb.GetStatusResponse | None = None
+
+    @property
+    def are_healthy(self) -> bool:
+        """Whether no check found a fault."""
+        return all(check.verdict is not Verdict.FAIL for check in self.checks)
 
 
 def ok(name: str, detail: str) -> Check:

@@ -1,12 +1,10 @@
 """Checks that ask the services: the running Satchel, or one that is started for the check."""
 
-from collections.abc import Sequence
-
 import grpc
 
 from satchel.api.allocator.v1 import allocator_service_pb2 as pb
 from satchel.api.store.v1 import maintenance_service_pb2 as maintenance_pb
-from satchel.cli.actions.checks import Check, fail, ok, warn
+from satchel.cli.actions.checks import Check, Findings, fail, ok, warn
 from satchel.cli.actions.reembedding import format_reembedding
 from satchel.cli.actions.status import known_reembedding, settled_status
 from satchel.cli.connect import named_error, open_clients
@@ -20,10 +18,12 @@ _OTHER_MODEL = {
     maintenance_pb.REEMBEDDING_STATE_NEEDED: "Run 'satchel reembed', or set the model as it was before.",
     maintenance_pb.REEMBEDDING_STATE_RUNNING: "Wait: 'satchel reembed --status' says how far it is.",
     maintenance_pb.REEMBEDDING_STATE_WAITING: "Start the embedder: the work goes on by itself.",
+    maintenance_pb.REEMBEDDING_STATE_CANCELLED: "Run 'satchel reembed' to go on.",
+    maintenance_pb.REEMBEDDING_STATE_INCOMPLETE: "Run 'satchel reembed'; everything is found meanwhile.",
 }
 
 
-async def check_services(place: Place) -> Sequence[Check]:
+async def check_services(place: Place) -> Findings:
     """Start or join Satchel and check what its parts say of themselves."""
     try:
         async with open_clients(place) as clients:
@@ -36,9 +36,9 @@ async def check_services(place: Place) -> Sequence[Check]:
         else:
             message = named_error(error, place).message
         remedy = "Run 'satchel up' and read its log; set SATCHEL_LOG_LEVEL=DEBUG for more of it."
-        return [fail("services", message, remedy)]
+        return Findings([fail("services", message, remedy)])
     vectors = _check_models(reembedding) or _check_pending(status)
-    return [*(_check_part(part) for part in status.parts), _check_index(status), vectors]
+    return Findings([*(_check_part(part) for part in status.parts), _check_index(status), vectors], status)
 
 
 def _check_part(part: pb.PartStatus) -> Check:
@@ -58,7 +58,7 @@ def _check_index(status: pb.GetStatusResponse) -> Check:
 
 
 def _check_models(reembedding: maintenance_pb.Reembedding | None) -> Check | None:
-    """Check that the vectors are of the embedder's model; nothing where there is nothing to say of it."""
+    """Check that the vectors are of the embedder's model and whole; nothing where nothing is to be said."""
     if reembedding is None or reembedding.state not in _OTHER_MODEL:
         return None
     return warn("vectors", format_reembedding(reembedding), _OTHER_MODEL[reembedding.state])

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from satchel.cli.actions.checks import Check, Verdict
+from satchel.cli.actions.checks import Check, Findings, Verdict
 from satchel.cli.actions.checks_database import check_database
 from satchel.cli.actions.checks_offline import (
     check_configuration,
@@ -17,6 +17,7 @@ from satchel.cli.actions.checks_offline import (
     check_token_counts,
 )
 from satchel.cli.actions.checks_online import check_services
+from satchel.cli.actions.doctor_fields import fields_of_mira
 from satchel.cli.output import write_json, write_line
 from satchel.cli.place import Place
 from satchel.gateway.data_folder import DataFolder
@@ -28,19 +29,17 @@ _MARKS = {Verdict.OK: "ok  ", Verdict.WARN: "warn", Verdict.FAIL: "FAIL"}
 def doctor(place: Place, *, as_json: bool) -> bool:
     """Run every check and print what came out; tell whether none failed."""
     setup_logs("CRITICAL", "text")
-    checks = run_checks(place)
-    healthy = all(check.verdict is not Verdict.FAIL for check in checks)
+    found = run_checks(place)
     if as_json:
-        file = place.configuration.file
-        told = {"healthy": healthy, "config_file": str(file) if file else None}
-        write_json({**told, "checks": [asdict(check) for check in checks]})
+        told = {"healthy": found.are_healthy, **fields_of_mira(place, found.status)}
+        write_json({**told, "checks": [asdict(check) for check in found.checks]})
     else:
-        for check in checks:
+        for check in found.checks:
             write_line(format_check(check))
-    return healthy
+    return found.are_healthy
 
 
-def run_checks(place: Place) -> Sequence[Check]:
+def run_checks(place: Place) -> Findings:
     """Check this machine, the data folder, and then the services themselves."""
     folder = DataFolder(place.data_dir)
     checks = [
@@ -49,14 +48,16 @@ def run_checks(place: Place) -> Sequence[Check]:
     ]
     if not place.url:
         checks += [check_folder(folder), check_owner(folder), *check_ports(folder)]
-    return [*checks, *asyncio.run(_check_running(place, folder, checks))]
+    return asyncio.run(_check_running(place, folder, checks))
 
 
-async def _check_running(place: Place, folder: DataFolder, before: Sequence[Check]) -> Sequence[Check]:
-    checks = [] if place.url or not folder.database.exists() else [await check_database(folder)]
-    if any(check.verdict is Verdict.FAIL for check in [*before, *checks]):
-        return checks  # the services would fail for the same cause, and say it less clearly
-    return [*checks, *await check_services(place)]
+async def _check_running(place: Place, folder: DataFolder, before: Sequence[Check]) -> Findings:
+    of_database = [] if place.url or not folder.database.exists() else [await check_database(folder)]
+    checks = [*before, *of_database]
+    if not Findings(checks).are_healthy:
+        return Findings(checks)  # the services would fail for the same cause, and say it less clearly
+    of_services = await check_services(place)
+    return replace(of_services, checks=[*checks, *of_services.checks])
 
 
 def format_check(check: Check) -> str:

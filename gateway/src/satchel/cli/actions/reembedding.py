@@ -1,9 +1,11 @@
 """What the command reembed does, and what other commands say of a change of the model."""
 
 from collections.abc import AsyncIterator
+from enum import Enum
 
 from satchel.api.store.v1 import maintenance_service_pb2 as pb
 from satchel.cli.actions.progress import Progress, open_progress
+from satchel.cli.exits import CommandError, Exit
 from satchel.cli.output import tell, write_json
 from satchel.cli.place import Place, Show
 from satchel.cli.session import run
@@ -14,12 +16,36 @@ _TIMEOUT_S = 15.0
 _DAY_S = 86_400.0
 
 
-def reembed(place: Place, show: Show, *, only_status: bool) -> bool:
-    """Re-embed and show the progress; tell whether every vector is of the embedder's model then."""
+class Wish(Enum):
+    """What is asked for."""
+
+    WORK = "work"
+    STATUS = "status"
+    CANCEL = "cancel"
+
+
+def wish_of(*, only_status: bool, cancel: bool) -> Wish:
+    """Return what the options ask for.
+
+    Raises:
+        CommandError: for two things.
+    """
+    if only_status and cancel:
+        raise CommandError("Give --status or --cancel, not both.", Exit.USAGE)
+    if cancel:
+        return Wish.CANCEL
+    return Wish.STATUS if only_status else Wish.WORK
+
+
+def reembed(place: Place, show: Show, wish: Wish) -> bool:
+    """Do as asked and show the progress; tell whether nothing is left to do, or it was cancelled."""
 
     async def work(clients: Clients) -> pb.Reembedding:
-        if only_status:
+        if wish is Wish.STATUS:
             return await ask_reembedding(clients)
+        if wish is Wish.CANCEL:
+            request = pb.CancelReembeddingRequest()
+            return (await clients.maintenance.CancelReembedding(request, timeout=_TIMEOUT_S)).reembedding
         with open_progress("Embedding", None, show) as progress:
             return await _followed(_told(clients), progress)
 
@@ -28,7 +54,7 @@ def reembed(place: Place, show: Show, *, only_status: bool) -> bool:
         write_json(codec.encode(found))
     else:
         tell(format_reembedding(found))
-    return found.state == pb.REEMBEDDING_STATE_DONE
+    return wish is Wish.CANCEL or found.state == pb.REEMBEDDING_STATE_DONE
 
 
 async def ask_reembedding(clients: Clients) -> pb.Reembedding:

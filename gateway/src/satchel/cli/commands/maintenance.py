@@ -21,17 +21,22 @@ def reembed(
     only_status: Annotated[
         bool, typer.Option("--status", help="Only tell whether it is needed, and how far it is.")
     ] = False,
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="End a re-embedding that runs; what is done stays done.")
+    ] = False,
     as_json: options.Json = False,
     trace: options.Trace = False,
 ) -> None:
     """Make all vectors anew with the embedder's model, after a change of the model.
 
+    Also makes the token codes of memories that were stored before there were any.
     Satchel serves meanwhile. The work goes on when the command is interrupted, in the
     Satchel that runs or in the next one.
     """
     from satchel.cli.actions import reembedding  # noqa: PLC0415  # quick --help
 
-    if not reembedding.reembed(place_of(context), Show(as_json, trace), only_status=only_status):
+    wish = reembedding.wish_of(only_status=only_status, cancel=cancel)
+    if not reembedding.reembed(place_of(context), Show(as_json, trace), wish):
         raise typer.Exit(Exit.FAILED)
 
 

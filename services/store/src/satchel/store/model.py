@@ -118,7 +118,7 @@ class Passages:
     ``spans`` packs one pair of little-endian int32 for each passage (first code point, code point after
     the last); ``vectors`` packs little-endian float32 rows of unit norm in the same order. ``codes`` are the
     codes of the passages' tokens, as the contract has them, and ``code_counts`` packs one little-endian int32
-    for each passage, which says how many it has; both are empty where there are none.
+    for each passage, which says how many it has; both are empty where the model gives none.
     """
 
     model: ModelIdentity

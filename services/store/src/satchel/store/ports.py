@@ -258,6 +258,15 @@ class Embedder(Protocol):
         """
         ...
 
+    async def gives_codes(self, *, timeout_s: float) -> bool:
+        """Tell whether the passages of that model have codes of their tokens.
+
+        Raises:
+            EmbedderUnavailable: it does not answer, or not now.
+            EmbedderRefused: it does not even accept a word.
+        """
+        ...
+
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         """Return the passages of each text, in order.
 

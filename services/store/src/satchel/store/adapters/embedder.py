@@ -9,7 +9,6 @@ import grpc
 
 from satchel.api.embedder.v1 import embedder_service_pb2 as pb
 from satchel.api.embedder.v1 import embedder_service_pb2_grpc as rpc
-from satchel.api.types.v1 import model_pb2
 from satchel.runtime.errors import Code
 from satchel.runtime.status import from_rpc_error
 from satchel.store.model import ModelIdentity, Passages
@@ -17,6 +16,7 @@ from satchel.store.ports import EmbedderRefused, EmbedderUnavailable
 
 _MAX_TEXTS = 256
 _FLOAT_BYTES = 4
+_WORD = "word"
 _MISMATCH = "The embedder's response does not match its request."
 _LEAST_S = 0.001  # of a request, so that one without time fails as too late and not as malformed
 _REFUSALS = frozenset({Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.FAILED_PRECONDITION})
@@ -39,6 +39,11 @@ class RemoteEmbedder:
             raise EmbedderUnavailable("The embedder has no model.")
         first = response.models[0]
         return ModelIdentity(first.name, first.revision, first.sha256, first.dimension, first.max_tokens)
+
+    async def gives_codes(self, *, timeout_s: float) -> bool:
+        """See the port; asked by embedding one word, so that an embedder of any version answers."""
+        (found,) = await self.embed([_WORD], timeout_s=timeout_s)
+        return bool(found.code_counts)
 
     async def embed(self, texts: Sequence[str], *, timeout_s: float) -> tuple[Passages, ...]:
         """See the port."""
@@ -78,7 +83,7 @@ def _passages(response: pb.EmbedTextsResponse, count: int) -> list[Passages]:
     )
     row = response.dimension * _FLOAT_BYTES
     found, first = [], 0
-    codes = _Codes(response.token_codes, len(response.spans))
+    codes = _Codes(response)
     for _, spans in groupby(response.spans, key=lambda span: span.text_index):
         own = list(spans)
         end = first + len(own)
@@ -92,23 +97,25 @@ def _passages(response: pb.EmbedTextsResponse, count: int) -> list[Passages]:
 
 
 class _Codes:
-    """The codes of a response's rows, if it has any.
+    """The codes of a response's rows, if its model gives any.
 
     Raises:
         EmbedderUnavailable: there are not as many as it says.
     """
 
-    def __init__(self, codes: model_pb2.TokenCodes, rows: int) -> None:
-        self._codes, self._width = codes.codes, codes.bytes_per_token
-        self._counts = list(codes.counts) if codes.codes else [0] * rows
+    def __init__(self, response: pb.EmbedTextsResponse) -> None:
+        found, rows = response.token_codes, len(response.spans)
+        self._are_given = response.HasField("token_codes")
+        self._codes, self._width = found.codes, found.bytes_per_token
+        self._counts = list(found.counts) if found.codes else [0] * rows
         self._ends = [0, *accumulate(self._counts)]
         if len(self._counts) != rows or self._ends[-1] * self._width != len(self._codes):
             raise EmbedderUnavailable(_MISMATCH)
 
     def of(self, first: int, end: int) -> tuple[bytes, bytes]:
-        """Return counts and codes of rows [first, end), packed; both empty without any code."""
-        start, stop = self._ends[first], self._ends[end]
-        if start == stop:
+        """Return counts and codes of rows [first, end), packed; both empty where the model gives none."""
+        if not self._are_given:
             return b"", b""
+        start, stop = self._ends[first], self._ends[end]
         counts = pack(f"<{end - first}i", *self._counts[first:end])
         return counts, self._codes[start * self._width : stop * self._width]

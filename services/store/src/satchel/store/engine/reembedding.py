@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 _BATCH = 8  # so that a write waits for no more than the embedding of so few texts
 _BATCH_CODE_POINTS = 20_000  # or of one long text
 _MODEL_TIMEOUT_S = 2.0
+_CODES_TIMEOUT_S = 10.0  # it waits behind what is being embedded
 _REPORT_S = 1.0
 _OTHER_MODEL = "The embedder has another model than the one in use."
 
@@ -30,14 +31,20 @@ class State(enum.Enum):
     RUNNING = "running"
     WAITING = "waiting"
     UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The counts, and the embedder's model; `None` while it does not answer."""
+    """The counts, and the embedder's model; `None` while it does not answer.
+
+    ``gives_codes`` is asked only where it matters: memories lack codes, and nothing is being done.
+    """
 
     counts: VectorCounts
     embedder_model: ModelIdentity | None
+    gives_codes: bool = False
 
     @property
     def state(self) -> State:
@@ -47,7 +54,11 @@ class Progress:
             return State.WAITING if counts.is_open else State.UNKNOWN
         if counts.model is not None and counts.model.sha256 != model.sha256:
             return State.NEEDED
-        return State.RUNNING if counts.is_open else State.DONE
+        if counts.is_open:
+            return State.RUNNING
+        if counts.outdated:
+            return State.CANCELLED
+        return State.INCOMPLETE if counts.uncoded and self.gives_codes else State.DONE
 
 
 class Reembedding:
@@ -78,13 +89,31 @@ class Reembedding:
         self._work = asyncio.Event()
         self._settled = asyncio.Event()
 
-    async def progress(self) -> Progress:
-        """Return how far it is."""
+    async def progress(self, project: str = "") -> Progress:
+        """Return how far it is, with the counts of a project; an empty one means every one."""
+        counts = await self._store.reembedding.counts(project)
         try:
             model = await self._embedder.loaded_model(timeout_s=_MODEL_TIMEOUT_S)
+            matters = counts.uncoded > 0 and not counts.is_open
+            return Progress(counts, model, matters and await self._gives_codes())
         except EmbedderUnavailable:
-            model = None
-        return Progress(await self._store.reembedding.counts(), model)
+            return Progress(counts, None)
+
+    async def begin(self) -> Progress:
+        """Put the embedder's model to use, and return while the work goes on.
+
+        Raises:
+            PeerUnavailable: the embedder does not answer.
+        """
+        await self._begin()
+        return await self.progress()
+
+    async def cancel(self) -> Progress:
+        """End the work before its time; who watches it learns of that at once."""
+        await self._store.reembedding.cancel(now=self._clock())
+        self._work.set()
+        self._tell()
+        return await self.progress()
 
     async def reembed(self) -> AsyncIterator[Progress]:
         """Put the embedder's model to use, and yield the progress until the work is done.
@@ -111,11 +140,12 @@ class Reembedding:
     async def _begin(self) -> None:
         try:
             model = await self._embedder.loaded_model(timeout_s=_MODEL_TIMEOUT_S)
+            with_codes = await self._gives_codes()
         except EmbedderUnavailable as error:
             raise PeerUnavailable(
                 f"The embedder does not answer: {error} Start it, then try again.", peer="embedder"
             ) from error
-        await self._store.reembedding.begin(model, now=self._clock())
+        await self._store.reembedding.begin(model, with_codes=with_codes, now=self._clock())
         self._pending.model_accepted()
         self._work.set()
 
@@ -163,6 +193,12 @@ class Reembedding:
         if not await self._store.reembedding.renew(embedded):
             raise EmbedderUnavailable(_OTHER_MODEL)
         metrics.REEMBEDDED.inc(len(embedded))
+
+    async def _gives_codes(self) -> bool:
+        try:
+            return await self._embedder.gives_codes(timeout_s=_CODES_TIMEOUT_S)
+        except EmbedderRefused as error:
+            raise EmbedderUnavailable(str(error)) from error
 
     async def _require_model(self) -> None:
         model = await self._embedder.loaded_model(timeout_s=_MODEL_TIMEOUT_S)

@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_dot_v1_dot_options__pb2
 from satchel.api.store.v1 import change_service_pb2 as satchel_dot_api_dot_store_dot_v1_dot_change__service__pb2
@@ -29,7 +30,7 @@ from satchel.api.types.v1 import model_pb2 as satchel_dot_api_dot_types_dot_v1_d
 from satchel.api.types.v1 import scope_pb2 as satchel_dot_api_dot_types_dot_v1_dot_scope__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(satchel/api/index/v1/index_service.proto\x12\x14satchel.api.index.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/change_service.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\xe5\x02\n\x14SearchVectorsRequest\x12\x1c\n\x06vector\x18\x01 \x01(\x0c\x42\x0c\xe2\x41\x01\x02\xca\x8c\x19\x04P\x80\x80\x02\x12m\n\x0cmodel_sha256\x18\x02 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12\x32\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12)\n\x05top_k\x18\x04 \x01(\x05\x42\x1a\xca\x8c\x19\x16\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x02\x31\x30\x12.\n\tmin_score\x18\x05 \x01(\x01\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\xf0\xbf\x39\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12#\n\x0cmin_revision\x18\x06 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x42\x0c\n\n_min_score\">\n\tVectorHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07passage\x18\x03 \x01(\x05\"\xa6\x01\n\x15SearchVectorsResponse\x12-\n\x04hits\x18\x01 \x03(\x0b\x32\x1f.satchel.api.index.v1.VectorHit\x12\x18\n\x10\x61pplied_revision\x18\x02 \x01(\x03\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\x12\x32\n\x05model\x18\x04 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\"\x17\n\x15GetIndexStatusRequest\"l\n\x0fPartitionStatus\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0c\n\x04wing\x18\x02 \x01(\t\x12\x12\n\nlive_count\x18\x03 \x01(\x03\x12\x17\n\x0ftombstone_count\x18\x04 \x01(\x03\x12\r\n\x05graph\x18\x05 \x01(\x08\"\x9f\x03\n\x16GetIndexStatusResponse\x12/\n\x05state\x18\x01 \x01(\x0e\x32 .satchel.api.index.v1.IndexState\x12\x18\n\x10\x61pplied_revision\x18\x02 \x01(\x03\x12\x15\n\rhead_revision\x18\x03 \x01(\x03\x12\x0b\n\x03lag\x18\x04 \x01(\x03\x12\x15\n\rpassage_count\x18\x05 \x01(\x03\x12\x14\n\x0cmemory_count\x18\x06 \x01(\x03\x12\x17\n\x0ftombstone_count\x18\x07 \x01(\x03\x12\x32\n\x05model\x18\x08 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x19\n\x11snapshot_revision\x18\t \x01(\x03\x12\x18\n\x10rebuild_progress\x18\n \x01(\x01\x12\x16\n\x0erebuild_reason\x18\x0b \x01(\t\x12\x39\n\npartitions\x18\x0c \x03(\x0b\x32%.satchel.api.index.v1.PartitionStatus\x12\x14\n\x0cmemory_bytes\x18\r \x01(\x03\"\x15\n\x13RebuildIndexRequest\"/\n\x14RebuildIndexResponse\x12\x17\n\x0ftarget_revision\x18\x01 \x01(\x03\"\x92\x01\n\x13\x41pplyChangesRequest\x12<\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.satchel.api.store.v1.ChangeB\r\xe2\x41\x01\x02\xca\x8c\x19\x05@\x01H\xe8\x07\x12*\n\x0e\x61\x66ter_revision\x18\x02 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x42\x11\n\x0f_after_revision\"0\n\x14\x41pplyChangesResponse\x12\x18\n\x10\x61pplied_revision\x18\x01 \x01(\x03*\x93\x01\n\nIndexState\x12\x1b\n\x17INDEX_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13INDEX_STATE_LOADING\x10\x01\x12\x1a\n\x16INDEX_STATE_REBUILDING\x10\x02\x12\x15\n\x11INDEX_STATE_READY\x10\x03\x12\x1c\n\x18INDEX_STATE_DISCONNECTED\x10\x04\x32\xdc\x03\n\x0cIndexService\x12s\n\rSearchVectors\x12*.satchel.api.index.v1.SearchVectorsRequest\x1a+.satchel.api.index.v1.SearchVectorsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12v\n\x0eGetIndexStatus\x12+.satchel.api.index.v1.GetIndexStatusRequest\x1a,.satchel.api.index.v1.GetIndexStatusResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12m\n\x0cRebuildIndex\x12).satchel.api.index.v1.RebuildIndexRequest\x1a*.satchel.api.index.v1.RebuildIndexResponse\"\x06\xd2\x8c\x19\x02\x10\x04\x12p\n\x0c\x41pplyChanges\x12).satchel.api.index.v1.ApplyChangesRequest\x1a*.satchel.api.index.v1.ApplyChangesResponse\"\t\x90\x02\x02\xd2\x8c\x19\x02\x10\x04\x42T\n\x18\x64\x65v.satchel.api.index.v1B\x11IndexServiceProtoP\x01Z#satchel.dev/go/api/index/v1;indexv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(satchel/api/index/v1/index_service.proto\x12\x14satchel.api.index.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a$satchel/api/options/v1/options.proto\x1a)satchel/api/store/v1/change_service.proto\x1a satchel/api/types/v1/model.proto\x1a satchel/api/types/v1/scope.proto\"\xe5\x02\n\x14SearchVectorsRequest\x12\x1c\n\x06vector\x18\x01 \x01(\x0c\x42\x0c\xe2\x41\x01\x02\xca\x8c\x19\x04P\x80\x80\x02\x12m\n\x0cmodel_sha256\x18\x02 \x01(\tBW\xca\x8c\x19S\"\x0c[0-9a-f]{64}*Csend the SHA-256 of the weights as 64 lower-case hexadecimal digits\x12\x32\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\".satchel.api.types.v1.MemoryFilter\x12)\n\x05top_k\x18\x04 \x01(\x05\x42\x1a\xca\x8c\x19\x16\x31\x00\x00\x00\x00\x00\x00\x00\x00\x39\x00\x00\x00\x00\x00@\x8f@b\x02\x31\x30\x12.\n\tmin_score\x18\x05 \x01(\x01\x42\x16\xca\x8c\x19\x12\x31\x00\x00\x00\x00\x00\x00\xf0\xbf\x39\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12#\n\x0cmin_revision\x18\x06 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00\x42\x0c\n\n_min_score\">\n\tVectorHit\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07passage\x18\x03 \x01(\x05\"\xa6\x01\n\x15SearchVectorsResponse\x12-\n\x04hits\x18\x01 \x03(\x0b\x32\x1f.satchel.api.index.v1.VectorHit\x12\x18\n\x10\x61pplied_revision\x18\x02 \x01(\x03\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\x12\x32\n\x05model\x18\x04 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\"\x17\n\x15GetIndexStatusRequest\"l\n\x0fPartitionStatus\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0c\n\x04wing\x18\x02 \x01(\t\x12\x12\n\nlive_count\x18\x03 \x01(\x03\x12\x17\n\x0ftombstone_count\x18\x04 \x01(\x03\x12\r\n\x05graph\x18\x05 \x01(\x08\"\x9f\x03\n\x16GetIndexStatusResponse\x12/\n\x05state\x18\x01 \x01(\x0e\x32 .satchel.api.index.v1.IndexState\x12\x18\n\x10\x61pplied_revision\x18\x02 \x01(\x03\x12\x15\n\rhead_revision\x18\x03 \x01(\x03\x12\x0b\n\x03lag\x18\x04 \x01(\x03\x12\x15\n\rpassage_count\x18\x05 \x01(\x03\x12\x14\n\x0cmemory_count\x18\x06 \x01(\x03\x12\x17\n\x0ftombstone_count\x18\x07 \x01(\x03\x12\x32\n\x05model\x18\x08 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x19\n\x11snapshot_revision\x18\t \x01(\x03\x12\x18\n\x10rebuild_progress\x18\n \x01(\x01\x12\x16\n\x0erebuild_reason\x18\x0b \x01(\t\x12\x39\n\npartitions\x18\x0c \x03(\x0b\x32%.satchel.api.index.v1.PartitionStatus\x12\x14\n\x0cmemory_bytes\x18\r \x01(\x03\"\x15\n\x13RebuildIndexRequest\"/\n\x14RebuildIndexResponse\x12\x17\n\x0ftarget_revision\x18\x01 \x01(\x03\"\x92\x01\n\x13\x41pplyChangesRequest\x12<\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.satchel.api.store.v1.ChangeB\r\xe2\x41\x01\x02\xca\x8c\x19\x05@\x01H\xe8\x07\x12*\n\x0e\x61\x66ter_revision\x18\x02 \x01(\x03\x42\r\xca\x8c\x19\t1\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x42\x11\n\x0f_after_revision\"0\n\x14\x41pplyChangesResponse\x12\x18\n\x10\x61pplied_revision\x18\x01 \x01(\x03*\x93\x01\n\nIndexState\x12\x1b\n\x17INDEX_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13INDEX_STATE_LOADING\x10\x01\x12\x1a\n\x16INDEX_STATE_REBUILDING\x10\x02\x12\x15\n\x11INDEX_STATE_READY\x10\x03\x12\x1c\n\x18INDEX_STATE_DISCONNECTED\x10\x04\x32\x80\x04\n\x0cIndexService\x12s\n\rSearchVectors\x12*.satchel.api.index.v1.SearchVectorsRequest\x1a+.satchel.api.index.v1.SearchVectorsResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12v\n\x0eGetIndexStatus\x12+.satchel.api.index.v1.GetIndexStatusRequest\x1a,.satchel.api.index.v1.GetIndexStatusResponse\"\t\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x12\x90\x01\n\x0cRebuildIndex\x12).satchel.api.index.v1.RebuildIndexRequest\x1a*.satchel.api.index.v1.RebuildIndexResponse\")\xd2\x8c\x19\x05\x08\xca\x01\x10\x04\x82\xd3\xe4\x93\x02\x1a\"\x15/api/v1/index/rebuild:\x01*\x12p\n\x0c\x41pplyChanges\x12).satchel.api.index.v1.ApplyChangesRequest\x1a*.satchel.api.index.v1.ApplyChangesResponse\"\t\x90\x02\x02\xd2\x8c\x19\x02\x10\x04\x42T\n\x18\x64\x65v.satchel.api.index.v1B\x11IndexServiceProtoP\x01Z#satchel.dev/go/api/index/v1;indexv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -56,31 +57,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INDEXSERVICE'].methods_by_name['GetIndexStatus']._loaded_options = None
   _globals['_INDEXSERVICE'].methods_by_name['GetIndexStatus']._serialized_options = b'\220\002\001\322\214\031\002\020\002'
   _globals['_INDEXSERVICE'].methods_by_name['RebuildIndex']._loaded_options = None
-  _globals['_INDEXSERVICE'].methods_by_name['RebuildIndex']._serialized_options = b'\322\214\031\002\020\004'
+  _globals['_INDEXSERVICE'].methods_by_name['RebuildIndex']._serialized_options = b'\322\214\031\005\010\312\001\020\004\202\323\344\223\002\032\"\025/api/v1/index/rebuild:\001*'
   _globals['_INDEXSERVICE'].methods_by_name['ApplyChanges']._loaded_options = None
   _globals['_INDEXSERVICE'].methods_by_name['ApplyChanges']._serialized_options = b'\220\002\002\322\214\031\002\020\004'
-  _globals['_INDEXSTATE']._serialized_start=1666
-  _globals['_INDEXSTATE']._serialized_end=1813
-  _globals['_SEARCHVECTORSREQUEST']._serialized_start=249
-  _globals['_SEARCHVECTORSREQUEST']._serialized_end=606
-  _globals['_VECTORHIT']._serialized_start=608
-  _globals['_VECTORHIT']._serialized_end=670
-  _globals['_SEARCHVECTORSRESPONSE']._serialized_start=673
-  _globals['_SEARCHVECTORSRESPONSE']._serialized_end=839
-  _globals['_GETINDEXSTATUSREQUEST']._serialized_start=841
-  _globals['_GETINDEXSTATUSREQUEST']._serialized_end=864
-  _globals['_PARTITIONSTATUS']._serialized_start=866
-  _globals['_PARTITIONSTATUS']._serialized_end=974
-  _globals['_GETINDEXSTATUSRESPONSE']._serialized_start=977
-  _globals['_GETINDEXSTATUSRESPONSE']._serialized_end=1392
-  _globals['_REBUILDINDEXREQUEST']._serialized_start=1394
-  _globals['_REBUILDINDEXREQUEST']._serialized_end=1415
-  _globals['_REBUILDINDEXRESPONSE']._serialized_start=1417
-  _globals['_REBUILDINDEXRESPONSE']._serialized_end=1464
-  _globals['_APPLYCHANGESREQUEST']._serialized_start=1467
-  _globals['_APPLYCHANGESREQUEST']._serialized_end=1613
-  _globals['_APPLYCHANGESRESPONSE']._serialized_start=1615
-  _globals['_APPLYCHANGESRESPONSE']._serialized_end=1663
-  _globals['_INDEXSERVICE']._serialized_start=1816
-  _globals['_INDEXSERVICE']._serialized_end=2292
+  _globals['_INDEXSTATE']._serialized_start=1696
+  _globals['_INDEXSTATE']._serialized_end=1843
+  _globals['_SEARCHVECTORSREQUEST']._serialized_start=279
+  _globals['_SEARCHVECTORSREQUEST']._serialized_end=636
+  _globals['_VECTORHIT']._serialized_start=638
+  _globals['_VECTORHIT']._serialized_end=700
+  _globals['_SEARCHVECTORSRESPONSE']._serialized_start=703
+  _globals['_SEARCHVECTORSRESPONSE']._serialized_end=869
+  _globals['_GETINDEXSTATUSREQUEST']._serialized_start=871
+  _globals['_GETINDEXSTATUSREQUEST']._serialized_end=894
+  _globals['_PARTITIONSTATUS']._serialized_start=896
+  _globals['_PARTITIONSTATUS']._serialized_end=1004
+  _globals['_GETINDEXSTATUSRESPONSE']._serialized_start=1007
+  _globals['_GETINDEXSTATUSRESPONSE']._serialized_end=1422
+  _globals['_REBUILDINDEXREQUEST']._serialized_start=1424
+  _globals['_REBUILDINDEXREQUEST']._serialized_end=1445
+  _globals['_REBUILDINDEXRESPONSE']._serialized_start=1447
+  _globals['_REBUILDINDEXRESPONSE']._serialized_end=1494
+  _globals['_APPLYCHANGESREQUEST']._serialized_start=1497
+  _globals['_APPLYCHANGESREQUEST']._serialized_end=1643
+  _globals['_APPLYCHANGESRESPONSE']._serialized_start=1645
+  _globals['_APPLYCHANGESRESPONSE']._serialized_end=1693
+  _globals['_INDEXSERVICE']._serialized_start=1846
+  _globals['_INDEXSERVICE']._serialized_end=2358
 # @@protoc_insertion_point(module_scope)

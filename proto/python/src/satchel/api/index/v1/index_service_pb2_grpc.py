@@ -96,8 +96,10 @@ class IndexServiceServicer:
     def RebuildIndex(self, request, context):
         """Builds the index anew from the store, and answers meanwhile from the old one.
 
-        Returns at once; `GetIndexStatus` shows the progress. A second call while a
-        rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+        Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+        allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+        it. None can be cancelled: it may be one that the index needs, and until its end
+        the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
         follows no store.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

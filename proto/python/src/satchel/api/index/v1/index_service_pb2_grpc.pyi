@@ -60,8 +60,10 @@ class IndexServiceStub:
     RebuildIndex: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.RebuildIndexRequest, _index_service_pb2.RebuildIndexResponse]
     """Builds the index anew from the store, and answers meanwhile from the old one.
 
-    Returns at once; `GetIndexStatus` shows the progress. A second call while a
-    rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+    Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+    allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+    it. None can be cancelled: it may be one that the index needs, and until its end
+    the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
     follows no store.
     """
     ApplyChanges: _grpc.UnaryUnaryMultiCallable[_index_service_pb2.ApplyChangesRequest, _index_service_pb2.ApplyChangesResponse]
@@ -108,8 +110,10 @@ class IndexServiceAsyncStub(IndexServiceStub):
     RebuildIndex: _aio.UnaryUnaryMultiCallable[_index_service_pb2.RebuildIndexRequest, _index_service_pb2.RebuildIndexResponse]  # type: ignore[assignment]
     """Builds the index anew from the store, and answers meanwhile from the old one.
 
-    Returns at once; `GetIndexStatus` shows the progress. A second call while a
-    rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+    Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+    allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+    it. None can be cancelled: it may be one that the index needs, and until its end
+    the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
     follows no store.
     """
     ApplyChanges: _aio.UnaryUnaryMultiCallable[_index_service_pb2.ApplyChangesRequest, _index_service_pb2.ApplyChangesResponse]  # type: ignore[assignment]
@@ -171,8 +175,10 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_index_service_pb2.RebuildIndexResponse, _abc.Awaitable[_index_service_pb2.RebuildIndexResponse]]:
         """Builds the index anew from the store, and answers meanwhile from the old one.
 
-        Returns at once; `GetIndexStatus` shows the progress. A second call while a
-        rebuild runs joins it. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
+        Returns at once; `GetIndexStatus` shows the progress, and `index` of the
+        allocator's `GetStatus` whether it runs. A second call while a rebuild runs joins
+        it. None can be cancelled: it may be one that the index needs, and until its end
+        the old index answers as before. Errors: INDEX_NOT_READY (UNAVAILABLE) when the index
         follows no store.
         """
 

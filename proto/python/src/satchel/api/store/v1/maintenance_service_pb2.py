@@ -28,7 +28,7 @@ from satchel.api.options.v1 import options_pb2 as satchel_dot_api_dot_options_do
 from satchel.api.types.v1 import model_pb2 as satchel_dot_api_dot_types_dot_v1_dot_model__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.satchel/api/store/v1/maintenance_service.proto\x12\x14satchel.api.store.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\x1a satchel/api/types/v1/model.proto\"\x18\n\x16ReembedMemoriesRequest\"Q\n\x17ReembedMemoriesResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"\x17\n\x15GetReembeddingRequest\"P\n\x16GetReembeddingResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"\x82\x03\n\x0bReembedding\x12\x35\n\x05state\x18\x01 \x01(\x0e\x32&.satchel.api.store.v1.ReembeddingState\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\x12\x38\n\x0bstore_model\x18\x03 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12;\n\x0e\x65mbedder_model\x18\x04 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x16\n\x0eoutdated_count\x18\x05 \x01(\x03\x12\x15\n\rpending_count\x18\x06 \x01(\x03\x12\x13\n\x0btotal_count\x18\x07 \x01(\x03\x12\x12\n\ndone_count\x18\x08 \x01(\x03\x12,\n\x08\x62\x65gun_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66inished_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\xcc\x01\n\x10ReembeddingState\x12!\n\x1dREEMBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16REEMBEDDING_STATE_DONE\x10\x01\x12\x1c\n\x18REEMBEDDING_STATE_NEEDED\x10\x02\x12\x1d\n\x19REEMBEDDING_STATE_RUNNING\x10\x03\x12\x1d\n\x19REEMBEDDING_STATE_WAITING\x10\x04\x12\x1d\n\x19REEMBEDDING_STATE_UNKNOWN\x10\x05\x32\xa5\x02\n\x12MaintenanceService\x12{\n\x0fReembedMemories\x12,.satchel.api.store.v1.ReembedMemoriesRequest\x1a-.satchel.api.store.v1.ReembedMemoriesResponse\"\t\x90\x02\x02\xd2\x8c\x19\x02\x10\x04\x30\x01\x12\x91\x01\n\x0eGetReembedding\x12+.satchel.api.store.v1.GetReembeddingRequest\x1a,.satchel.api.store.v1.GetReembeddingResponse\"$\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/reembeddingBZ\n\x18\x64\x65v.satchel.api.store.v1B\x17MaintenanceServiceProtoP\x01Z#satchel.dev/go/api/store/v1;storev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n.satchel/api/store/v1/maintenance_service.proto\x12\x14satchel.api.store.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$satchel/api/options/v1/options.proto\x1a satchel/api/types/v1/model.proto\"\x18\n\x16ReembedMemoriesRequest\"Q\n\x17ReembedMemoriesResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"\x19\n\x17\x42\x65ginReembeddingRequest\"R\n\x18\x42\x65ginReembeddingResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"\x1a\n\x18\x43\x61ncelReembeddingRequest\"S\n\x19\x43\x61ncelReembeddingResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"3\n\x15GetReembeddingRequest\x12\x1a\n\x07project\x18\x01 \x01(\tB\t\xca\x8c\x19\x05\x10\xc8\x01\x18\x01\"P\n\x16GetReembeddingResponse\x12\x36\n\x0breembedding\x18\x01 \x01(\x0b\x32!.satchel.api.store.v1.Reembedding\"\xcb\x03\n\x0bReembedding\x12\x35\n\x05state\x18\x01 \x01(\x0e\x32&.satchel.api.store.v1.ReembeddingState\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\x12\x38\n\x0bstore_model\x18\x03 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12;\n\x0e\x65mbedder_model\x18\x04 \x01(\x0b\x32#.satchel.api.types.v1.ModelIdentity\x12\x16\n\x0eoutdated_count\x18\x05 \x01(\x03\x12\x15\n\rpending_count\x18\x06 \x01(\x03\x12\x13\n\x0btotal_count\x18\x07 \x01(\x03\x12\x12\n\ndone_count\x18\x08 \x01(\x03\x12,\n\x08\x62\x65gun_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66inished_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\runcoded_count\x18\x0b \x01(\x03\x12\x30\n\x0c\x63\x61ncelled_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp*\x8f\x02\n\x10ReembeddingState\x12!\n\x1dREEMBEDDING_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16REEMBEDDING_STATE_DONE\x10\x01\x12\x1c\n\x18REEMBEDDING_STATE_NEEDED\x10\x02\x12\x1d\n\x19REEMBEDDING_STATE_RUNNING\x10\x03\x12\x1d\n\x19REEMBEDDING_STATE_WAITING\x10\x04\x12\x1d\n\x19REEMBEDDING_STATE_UNKNOWN\x10\x05\x12\x1f\n\x1bREEMBEDDING_STATE_CANCELLED\x10\x06\x12 \n\x1cREEMBEDDING_STATE_INCOMPLETE\x10\x07\x32\xe2\x04\n\x12MaintenanceService\x12{\n\x0fReembedMemories\x12,.satchel.api.store.v1.ReembedMemoriesRequest\x1a-.satchel.api.store.v1.ReembedMemoriesResponse\"\t\x90\x02\x02\xd2\x8c\x19\x02\x10\x04\x30\x01\x12\x9d\x01\n\x10\x42\x65ginReembedding\x12-.satchel.api.store.v1.BeginReembeddingRequest\x1a..satchel.api.store.v1.BeginReembeddingResponse\"*\x90\x02\x02\xd2\x8c\x19\x05\x08\xca\x01\x10\x04\x82\xd3\xe4\x93\x02\x18\"\x13/api/v1/reembedding:\x01*\x12\x9a\x01\n\x11\x43\x61ncelReembedding\x12..satchel.api.store.v1.CancelReembeddingRequest\x1a/.satchel.api.store.v1.CancelReembeddingResponse\"$\x90\x02\x02\xd2\x8c\x19\x02\x10\x04\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/reembedding\x12\x91\x01\n\x0eGetReembedding\x12+.satchel.api.store.v1.GetReembeddingRequest\x1a,.satchel.api.store.v1.GetReembeddingResponse\"$\x90\x02\x01\xd2\x8c\x19\x02\x10\x02\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/reembeddingBZ\n\x18\x64\x65v.satchel.api.store.v1B\x17MaintenanceServiceProtoP\x01Z#satchel.dev/go/api/store/v1;storev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,22 +36,36 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'satchel.api.store.v1.mainte
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\030dev.satchel.api.store.v1B\027MaintenanceServiceProtoP\001Z#satchel.dev/go/api/store/v1;storev1'
+  _globals['_GETREEMBEDDINGREQUEST'].fields_by_name['project']._loaded_options = None
+  _globals['_GETREEMBEDDINGREQUEST'].fields_by_name['project']._serialized_options = b'\312\214\031\005\020\310\001\030\001'
   _globals['_MAINTENANCESERVICE'].methods_by_name['ReembedMemories']._loaded_options = None
   _globals['_MAINTENANCESERVICE'].methods_by_name['ReembedMemories']._serialized_options = b'\220\002\002\322\214\031\002\020\004'
+  _globals['_MAINTENANCESERVICE'].methods_by_name['BeginReembedding']._loaded_options = None
+  _globals['_MAINTENANCESERVICE'].methods_by_name['BeginReembedding']._serialized_options = b'\220\002\002\322\214\031\005\010\312\001\020\004\202\323\344\223\002\030\"\023/api/v1/reembedding:\001*'
+  _globals['_MAINTENANCESERVICE'].methods_by_name['CancelReembedding']._loaded_options = None
+  _globals['_MAINTENANCESERVICE'].methods_by_name['CancelReembedding']._serialized_options = b'\220\002\002\322\214\031\002\020\004\202\323\344\223\002\025*\023/api/v1/reembedding'
   _globals['_MAINTENANCESERVICE'].methods_by_name['GetReembedding']._loaded_options = None
   _globals['_MAINTENANCESERVICE'].methods_by_name['GetReembedding']._serialized_options = b'\220\002\001\322\214\031\002\020\002\202\323\344\223\002\025\022\023/api/v1/reembedding'
-  _globals['_REEMBEDDINGSTATE']._serialized_start=813
-  _globals['_REEMBEDDINGSTATE']._serialized_end=1017
+  _globals['_REEMBEDDINGSTATE']._serialized_start=1138
+  _globals['_REEMBEDDINGSTATE']._serialized_end=1409
   _globals['_REEMBEDMEMORIESREQUEST']._serialized_start=207
   _globals['_REEMBEDMEMORIESREQUEST']._serialized_end=231
   _globals['_REEMBEDMEMORIESRESPONSE']._serialized_start=233
   _globals['_REEMBEDMEMORIESRESPONSE']._serialized_end=314
-  _globals['_GETREEMBEDDINGREQUEST']._serialized_start=316
-  _globals['_GETREEMBEDDINGREQUEST']._serialized_end=339
-  _globals['_GETREEMBEDDINGRESPONSE']._serialized_start=341
-  _globals['_GETREEMBEDDINGRESPONSE']._serialized_end=421
-  _globals['_REEMBEDDING']._serialized_start=424
-  _globals['_REEMBEDDING']._serialized_end=810
-  _globals['_MAINTENANCESERVICE']._serialized_start=1020
-  _globals['_MAINTENANCESERVICE']._serialized_end=1313
+  _globals['_BEGINREEMBEDDINGREQUEST']._serialized_start=316
+  _globals['_BEGINREEMBEDDINGREQUEST']._serialized_end=341
+  _globals['_BEGINREEMBEDDINGRESPONSE']._serialized_start=343
+  _globals['_BEGINREEMBEDDINGRESPONSE']._serialized_end=425
+  _globals['_CANCELREEMBEDDINGREQUEST']._serialized_start=427
+  _globals['_CANCELREEMBEDDINGREQUEST']._serialized_end=453
+  _globals['_CANCELREEMBEDDINGRESPONSE']._serialized_start=455
+  _globals['_CANCELREEMBEDDINGRESPONSE']._serialized_end=538
+  _globals['_GETREEMBEDDINGREQUEST']._serialized_start=540
+  _globals['_GETREEMBEDDINGREQUEST']._serialized_end=591
+  _globals['_GETREEMBEDDINGRESPONSE']._serialized_start=593
+  _globals['_GETREEMBEDDINGRESPONSE']._serialized_end=673
+  _globals['_REEMBEDDING']._serialized_start=676
+  _globals['_REEMBEDDING']._serialized_end=1135
+  _globals['_MAINTENANCESERVICE']._serialized_start=1412
+  _globals['_MAINTENANCESERVICE']._serialized_end=2022
 # @@protoc_insertion_point(module_scope)

@@ -28,7 +28,9 @@ class _ReembeddingStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reem
     REEMBEDDING_STATE_UNSPECIFIED: _ReembeddingState.ValueType  # 0
     """Never returned."""
     REEMBEDDING_STATE_DONE: _ReembeddingState.ValueType  # 1
-    """Every stored vector is of the embedder's model, or there is none."""
+    """Every stored vector is of the embedder's model and has the token codes that it
+    gives, or there is none.
+    """
     REEMBEDDING_STATE_NEEDED: _ReembeddingState.ValueType  # 2
     """The embedder has another model than the one in use, and nothing is being done:
     memories are found by words alone, and new ones stay pending. Call
@@ -42,6 +44,16 @@ class _ReembeddingStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reem
     """
     REEMBEDDING_STATE_UNKNOWN: _ReembeddingState.ValueType  # 5
     """The embedder does not answer, and no vector is outdated for all that is known."""
+    REEMBEDDING_STATE_CANCELLED: _ReembeddingState.ValueType  # 6
+    """The embedder has the model in use, and there are memories with vectors of
+    another: a re-embedding was cancelled. These are found by words alone.
+    """
+    REEMBEDDING_STATE_INCOMPLETE: _ReembeddingState.ValueType  # 7
+    """Every stored vector is of the embedder's model, but memories that were stored
+    before there were token codes have none. They are found, and compared with
+    questions less closely than others. `ReembedMemories` and `BeginReembedding`
+    make the codes.
+    """
 
 class ReembeddingState(_ReembeddingState, metaclass=_ReembeddingStateEnumTypeWrapper):
     """How the stored vectors stand to the embedder's model."""
@@ -49,7 +61,9 @@ class ReembeddingState(_ReembeddingState, metaclass=_ReembeddingStateEnumTypeWra
 REEMBEDDING_STATE_UNSPECIFIED: ReembeddingState.ValueType  # 0
 """Never returned."""
 REEMBEDDING_STATE_DONE: ReembeddingState.ValueType  # 1
-"""Every stored vector is of the embedder's model, or there is none."""
+"""Every stored vector is of the embedder's model and has the token codes that it
+gives, or there is none.
+"""
 REEMBEDDING_STATE_NEEDED: ReembeddingState.ValueType  # 2
 """The embedder has another model than the one in use, and nothing is being done:
 memories are found by words alone, and new ones stay pending. Call
@@ -63,6 +77,16 @@ again and again.
 """
 REEMBEDDING_STATE_UNKNOWN: ReembeddingState.ValueType  # 5
 """The embedder does not answer, and no vector is outdated for all that is known."""
+REEMBEDDING_STATE_CANCELLED: ReembeddingState.ValueType  # 6
+"""The embedder has the model in use, and there are memories with vectors of
+another: a re-embedding was cancelled. These are found by words alone.
+"""
+REEMBEDDING_STATE_INCOMPLETE: ReembeddingState.ValueType  # 7
+"""Every stored vector is of the embedder's model, but memories that were stored
+before there were token codes have none. They are found, and compared with
+questions less closely than others. `ReembedMemories` and `BeginReembedding`
+make the codes.
+"""
 Global___ReembeddingState: _TypeAlias = ReembeddingState  # noqa: Y015
 
 @_typing.final
@@ -107,8 +131,8 @@ class ReembedMemoriesResponse(_message.Message):
 Global___ReembedMemoriesResponse: _TypeAlias = ReembedMemoriesResponse  # noqa: Y015
 
 @_typing.final
-class GetReembeddingRequest(_message.Message):
-    """Asks how far it is."""
+class BeginReembeddingRequest(_message.Message):
+    """Asks that vectors of the embedder's model are made."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -118,6 +142,95 @@ class GetReembeddingRequest(_message.Message):
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginReembeddingRequest: _TypeAlias = BeginReembeddingRequest  # noqa: Y015
+
+@_typing.final
+class BeginReembeddingResponse(_message.Message):
+    """It has begun, or there is nothing to do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REEMBEDDING_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def reembedding(self) -> Global___Reembedding:
+        """The progress."""
+
+    def __init__(
+        self,
+        *,
+        reembedding: Global___Reembedding | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reembedding", b"reembedding"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reembedding", b"reembedding"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginReembeddingResponse: _TypeAlias = BeginReembeddingResponse  # noqa: Y015
+
+@_typing.final
+class CancelReembeddingRequest(_message.Message):
+    """Asks for the end of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelReembeddingRequest: _TypeAlias = CancelReembeddingRequest  # noqa: Y015
+
+@_typing.final
+class CancelReembeddingResponse(_message.Message):
+    """It has ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REEMBEDDING_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def reembedding(self) -> Global___Reembedding:
+        """How far it came."""
+
+    def __init__(
+        self,
+        *,
+        reembedding: Global___Reembedding | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reembedding", b"reembedding"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reembedding", b"reembedding"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelReembeddingResponse: _TypeAlias = CancelReembeddingResponse  # noqa: Y015
+
+@_typing.final
+class GetReembeddingRequest(_message.Message):
+    """Asks how far it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROJECT_FIELD_NUMBER: _builtins.int
+    project: _builtins.str
+    """Project to count. Empty means that of the metadata `satchel-project`, else
+    every project that the caller may read.
+    """
+    def __init__(
+        self,
+        *,
+        project: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["project", b"project"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -163,6 +276,8 @@ class Reembedding(_message.Message):
     DONE_COUNT_FIELD_NUMBER: _builtins.int
     BEGUN_AT_FIELD_NUMBER: _builtins.int
     FINISHED_AT_FIELD_NUMBER: _builtins.int
+    UNCODED_COUNT_FIELD_NUMBER: _builtins.int
+    CANCELLED_AT_FIELD_NUMBER: _builtins.int
     state: Global___ReembeddingState.ValueType
     """How they stand to each other."""
     detail: _builtins.str
@@ -174,9 +289,15 @@ class Reembedding(_message.Message):
     has the model in use.
     """
     total_count: _builtins.int
-    """Memories that were outdated when the last re-embedding began. 0 without one."""
+    """Memories, of every project, that the last re-embedding had to do when it began.
+    0 without one, and where one project is counted.
+    """
     done_count: _builtins.int
-    """Those of them that are done: they have new vectors, or are deleted."""
+    """Those of them that are done: they have what they lacked, or are deleted."""
+    uncoded_count: _builtins.int
+    """Memories whose vectors are of the model in use and have no token codes beside
+    them. Of a model that gives none these are all.
+    """
     @_builtins.property
     def store_model(self) -> _model_pb2.ModelIdentity:
         """Model in use: the one whose vectors are searched. Absent while nothing is
@@ -195,6 +316,10 @@ class Reembedding(_message.Message):
     def finished_at(self) -> _timestamp_pb2.Timestamp:
         """When it was done. Absent while it is not."""
 
+    @_builtins.property
+    def cancelled_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was cancelled. Absent where it was not, or has begun again."""
+
     def __init__(
         self,
         *,
@@ -208,10 +333,12 @@ class Reembedding(_message.Message):
         done_count: _builtins.int = ...,
         begun_at: _timestamp_pb2.Timestamp | None = ...,
         finished_at: _timestamp_pb2.Timestamp | None = ...,
+        uncoded_count: _builtins.int = ...,
+        cancelled_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["begun_at", b"begun_at", "embedder_model", b"embedder_model", "finished_at", b"finished_at", "store_model", b"store_model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["begun_at", b"begun_at", "cancelled_at", b"cancelled_at", "embedder_model", b"embedder_model", "finished_at", b"finished_at", "store_model", b"store_model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["begun_at", b"begun_at", "detail", b"detail", "done_count", b"done_count", "embedder_model", b"embedder_model", "finished_at", b"finished_at", "outdated_count", b"outdated_count", "pending_count", b"pending_count", "state", b"state", "store_model", b"store_model", "total_count", b"total_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begun_at", b"begun_at", "cancelled_at", b"cancelled_at", "detail", b"detail", "done_count", b"done_count", "embedder_model", b"embedder_model", "finished_at", b"finished_at", "outdated_count", b"outdated_count", "pending_count", b"pending_count", "state", b"state", "store_model", b"store_model", "total_count", b"total_count", "uncoded_count", b"uncoded_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

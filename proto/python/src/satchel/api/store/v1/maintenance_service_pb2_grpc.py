@@ -40,6 +40,16 @@ class MaintenanceServiceStub:
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesRequest.SerializeToString,
                 response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesResponse.FromString,
                 _registered_method=True)
+        self.BeginReembedding = channel.unary_unary(
+                '/satchel.api.store.v1.MaintenanceService/BeginReembedding',
+                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingRequest.SerializeToString,
+                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingResponse.FromString,
+                _registered_method=True)
+        self.CancelReembedding = channel.unary_unary(
+                '/satchel.api.store.v1.MaintenanceService/CancelReembedding',
+                request_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingRequest.SerializeToString,
+                response_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingResponse.FromString,
+                _registered_method=True)
         self.GetReembedding = channel.unary_unary(
                 '/satchel.api.store.v1.MaintenanceService/GetReembedding',
                 request_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.GetReembeddingRequest.SerializeToString,
@@ -70,8 +80,40 @@ class MaintenanceServiceServicer:
         state than `running` and `waiting`. Where every vector is of the embedder's
         model, it is also the first.
 
+        Memories that have vectors of that model but no token codes beside them, though
+        it gives some, are embedded again too, after all others. They are found by
+        their vectors meanwhile, and nothing is degraded for them.
+
         Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
         beginning; STORE_UNAVAILABLE (UNAVAILABLE).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BeginReembedding(self, request, context):
+        """Begins what `ReembedMemories` does, or joins it, and returns at once.
+
+        `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+
+        Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+        STORE_UNAVAILABLE (UNAVAILABLE).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelReembedding(self, request, context):
+        """Ends a re-embedding before its time, and returns how far it came.
+
+        At most the batch in the embedder's hands is still done. What has new vectors
+        keeps them. Memories that have not are found by words alone, and answers stay
+        degraded, until a further call begins again, which does only the rest; where
+        none but token codes were missing, everything is found as before. Also calls of
+        `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+        happens. Safe to repeat.
+
+        Errors: STORE_UNAVAILABLE (UNAVAILABLE).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,6 +136,16 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
                     servicer.ReembedMemories,
                     request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesRequest.FromString,
                     response_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesResponse.SerializeToString,
+            ),
+            'BeginReembedding': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginReembedding,
+                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingRequest.FromString,
+                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingResponse.SerializeToString,
+            ),
+            'CancelReembedding': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelReembedding,
+                    request_deserializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingRequest.FromString,
+                    response_serializer=satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingResponse.SerializeToString,
             ),
             'GetReembedding': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReembedding,
@@ -129,6 +181,60 @@ class MaintenanceService:
             '/satchel.api.store.v1.MaintenanceService/ReembedMemories',
             satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesRequest.SerializeToString,
             satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.ReembedMemoriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginReembedding(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/satchel.api.store.v1.MaintenanceService/BeginReembedding',
+            satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingRequest.SerializeToString,
+            satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.BeginReembeddingResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelReembedding(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/satchel.api.store.v1.MaintenanceService/CancelReembedding',
+            satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingRequest.SerializeToString,
+            satchel_dot_api_dot_store_dot_v1_dot_maintenance__service__pb2.CancelReembeddingResponse.FromString,
             options,
             channel_credentials,
             insecure,

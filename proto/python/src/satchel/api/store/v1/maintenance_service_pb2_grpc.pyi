@@ -52,8 +52,32 @@ class MaintenanceServiceStub:
     state than `running` and `waiting`. Where every vector is of the embedder's
     model, it is also the first.
 
+    Memories that have vectors of that model but no token codes beside them, though
+    it gives some, are embedded again too, after all others. They are found by
+    their vectors meanwhile, and nothing is degraded for them.
+
     Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
     beginning; STORE_UNAVAILABLE (UNAVAILABLE).
+    """
+    BeginReembedding: _grpc.UnaryUnaryMultiCallable[_maintenance_service_pb2.BeginReembeddingRequest, _maintenance_service_pb2.BeginReembeddingResponse]
+    """Begins what `ReembedMemories` does, or joins it, and returns at once.
+
+    `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+
+    Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+    STORE_UNAVAILABLE (UNAVAILABLE).
+    """
+    CancelReembedding: _grpc.UnaryUnaryMultiCallable[_maintenance_service_pb2.CancelReembeddingRequest, _maintenance_service_pb2.CancelReembeddingResponse]
+    """Ends a re-embedding before its time, and returns how far it came.
+
+    At most the batch in the embedder's hands is still done. What has new vectors
+    keeps them. Memories that have not are found by words alone, and answers stay
+    degraded, until a further call begins again, which does only the rest; where
+    none but token codes were missing, everything is found as before. Also calls of
+    `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+    happens. Safe to repeat.
+
+    Errors: STORE_UNAVAILABLE (UNAVAILABLE).
     """
     GetReembedding: _grpc.UnaryUnaryMultiCallable[_maintenance_service_pb2.GetReembeddingRequest, _maintenance_service_pb2.GetReembeddingResponse]
     """Reports whether the stored vectors are of the embedder's model, and how far a
@@ -86,8 +110,32 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     state than `running` and `waiting`. Where every vector is of the embedder's
     model, it is also the first.
 
+    Memories that have vectors of that model but no token codes beside them, though
+    it gives some, are embedded again too, after all others. They are found by
+    their vectors meanwhile, and nothing is degraded for them.
+
     Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
     beginning; STORE_UNAVAILABLE (UNAVAILABLE).
+    """
+    BeginReembedding: _aio.UnaryUnaryMultiCallable[_maintenance_service_pb2.BeginReembeddingRequest, _maintenance_service_pb2.BeginReembeddingResponse]  # type: ignore[assignment]
+    """Begins what `ReembedMemories` does, or joins it, and returns at once.
+
+    `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+
+    Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+    STORE_UNAVAILABLE (UNAVAILABLE).
+    """
+    CancelReembedding: _aio.UnaryUnaryMultiCallable[_maintenance_service_pb2.CancelReembeddingRequest, _maintenance_service_pb2.CancelReembeddingResponse]  # type: ignore[assignment]
+    """Ends a re-embedding before its time, and returns how far it came.
+
+    At most the batch in the embedder's hands is still done. What has new vectors
+    keeps them. Memories that have not are found by words alone, and answers stay
+    degraded, until a further call begins again, which does only the rest; where
+    none but token codes were missing, everything is found as before. Also calls of
+    `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+    happens. Safe to repeat.
+
+    Errors: STORE_UNAVAILABLE (UNAVAILABLE).
     """
     GetReembedding: _aio.UnaryUnaryMultiCallable[_maintenance_service_pb2.GetReembeddingRequest, _maintenance_service_pb2.GetReembeddingResponse]  # type: ignore[assignment]
     """Reports whether the stored vectors are of the embedder's model, and how far a
@@ -123,8 +171,44 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         state than `running` and `waiting`. Where every vector is of the embedder's
         model, it is also the first.
 
+        Memories that have vectors of that model but no token codes beside them, though
+        it gives some, are embedded again too, after all others. They are found by
+        their vectors meanwhile, and nothing is degraded for them.
+
         Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
         beginning; STORE_UNAVAILABLE (UNAVAILABLE).
+        """
+
+    @_abc_1.abstractmethod
+    def BeginReembedding(
+        self,
+        request: _maintenance_service_pb2.BeginReembeddingRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_service_pb2.BeginReembeddingResponse, _abc.Awaitable[_maintenance_service_pb2.BeginReembeddingResponse]]:
+        """Begins what `ReembedMemories` does, or joins it, and returns at once.
+
+        `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+
+        Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+        STORE_UNAVAILABLE (UNAVAILABLE).
+        """
+
+    @_abc_1.abstractmethod
+    def CancelReembedding(
+        self,
+        request: _maintenance_service_pb2.CancelReembeddingRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_service_pb2.CancelReembeddingResponse, _abc.Awaitable[_maintenance_service_pb2.CancelReembeddingResponse]]:
+        """Ends a re-embedding before its time, and returns how far it came.
+
+        At most the batch in the embedder's hands is still done. What has new vectors
+        keeps them. Memories that have not are found by words alone, and answers stay
+        degraded, until a further call begins again, which does only the rest; where
+        none but token codes were missing, everything is found as before. Also calls of
+        `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+        happens. Safe to repeat.
+
+        Errors: STORE_UNAVAILABLE (UNAVAILABLE).
         """
 
     @_abc_1.abstractmethod

@@ -10,6 +10,8 @@ from satchel.store.adapters.memory.tables import Tables
 from satchel.store.model import Embedded, ModelIdentity, Passages, Pending
 from satchel.store.reembedding_ports import VectorCounts
 
+_INT_BYTES = 4
+
 
 class InMemoryReembedding:
     """See `satchel.store.reembedding_ports.ReembeddingStore`; ``tell`` is called after every change."""
@@ -17,23 +19,29 @@ class InMemoryReembedding:
     def __init__(self, tables: Tables, tell: Callable[[], None]) -> None:
         self._tables = tables
         self._tell = tell
-        self._total = 0
-        self._begun_at: int | None = None
-        self._finished_at: int | None = None
+        self._run = VectorCounts(model=None, outdated=0, pending=0, uncoded=0)
 
-    async def begin(self, model: ModelIdentity, *, now: int) -> None:
+    async def begin(self, model: ModelIdentity, *, with_codes: bool, now: int) -> None:
         """See the port."""
-        in_use = self._tables.model
-        if in_use is None or in_use.sha256 == model.sha256:
+        tables, run = self._tables, self._run
+        if tables.model is None:
             return
-        self._tables.use(model)
-        self._total, self._begun_at, self._finished_at = len(self._tables.outdated), now, None
-        self._tables.next_revision()
-        self._tell()
+        if tables.model.sha256 != model.sha256:
+            tables.use(model)
+            tables.next_revision()
+            self._tell()
+        elif (run.is_open and run.with_codes >= with_codes) or not self._is_left(with_codes=with_codes):
+            return
+        total = len(tables.outdated) + (len(self._uncoded()) if with_codes else 0)
+        self._run = VectorCounts(
+            model=None, outdated=0, pending=0, uncoded=0, total=total, begun_at=now, with_codes=with_codes
+        )
 
     async def outdated(self, *, limit: int, max_code_points: int) -> tuple[Pending, ...]:
         """See the port."""
-        found = (self._tables.entries[memory_id] for memory_id in self._tables.outdated)
+        found = [self._tables.entries[memory_id] for memory_id in self._tables.outdated]
+        if not found and self._run.with_codes:
+            found = self._uncoded()
         taken: list[Pending] = []
         for one in map(to_pending, heapq.nsmallest(limit, found, key=lambda entry: entry.number)):
             max_code_points -= len(one.text)
@@ -48,52 +56,70 @@ class InMemoryReembedding:
         if in_use is None or any(one.passages.model.sha256 != in_use.sha256 for one in embedded):
             return in_use is None
         for one in embedded:
-            self._put(one.id, one.version, one.passages)
+            entry = self._to_be_done(one.id, one.version)
+            if entry is not None:
+                self._put(entry, one.passages)
+        if not all(one.passages.code_counts for one in embedded):
+            self._run = with_changes(self._run, with_codes=False)
         self._tell()
         return True
 
     async def give_up(self, memory_id: str, *, version: int) -> None:
         """See the port."""
-        self._put(memory_id, version, None)
-        self._tell()
+        entry = self._to_be_done(memory_id, version)
+        if entry is None:
+            return
+        if entry.passages is None:
+            self._put(entry, None)
+            self._tell()
+        else:
+            none = bytes(_INT_BYTES * entry.passages.count)
+            self._tables.set_passages(entry, with_changes(entry.passages, code_counts=none))
 
     async def finish(self, *, now: int) -> bool:
         """See the port."""
-        if self._tables.outdated:
-            return False
-        if self._is_open:
-            self._finished_at = now
+        if self._is_left(with_codes=self._run.with_codes):
+            return not self._run.is_open
+        if self._run.begun_at is not None and self._run.finished_at is None:
+            self._run = with_changes(self._run, finished_at=now)
             self._tables.next_revision()
             self._tell()
         return True
 
-    async def counts(self) -> VectorCounts:
+    async def cancel(self, *, now: int) -> None:
         """See the port."""
-        without = sum(entry.passages is None for entry in self._tables.entries.values())
-        return VectorCounts(
+        if self._run.is_open:
+            self._run = with_changes(self._run, cancelled_at=now)
+
+    async def counts(self, project: str = "") -> VectorCounts:
+        """See the port."""
+        own = [entry for entry in self._tables.entries.values() if entry.is_of(project)]
+        outdated = sum(entry.id in self._tables.outdated for entry in own)
+        return with_changes(
+            self._run,
             model=self._tables.model,
-            outdated=len(self._tables.outdated),
-            pending=without - len(self._tables.outdated),
-            total=self._total,
-            begun_at=self._begun_at,
-            finished_at=self._finished_at,
-            is_open=self._is_open,
+            outdated=outdated,
+            pending=sum(entry.passages is None for entry in own) - outdated,
+            uncoded=sum(entry.is_of(project) for entry in self._uncoded()),
+            total=0 if project else self._run.total,
         )
 
-    @property
-    def _is_open(self) -> bool:
-        return self._begun_at is not None and self._finished_at is None
+    def _is_left(self, *, with_codes: bool) -> bool:
+        return bool(self._tables.outdated) or (with_codes and bool(self._uncoded()))
 
-    def _put(self, memory_id: str, version: int, passages: Passages | None) -> None:
-        entry = self._outdated(memory_id, version)
-        if entry is None:
-            return
-        del self._tables.outdated[memory_id]
+    def _uncoded(self) -> list[Entry]:
+        entries = self._tables.entries.values()
+        return [one for one in entries if one.passages is not None and not one.passages.code_counts]
+
+    def _put(self, entry: Entry, passages: Passages | None) -> None:
+        self._tables.outdated.pop(entry.id, None)
         changed = self._tables.set_passages(entry, passages)
         memory = changed.memory._replace(revision=self._tables.next_revision())
         self._tables.put(with_changes(changed, memory=memory))
 
-    def _outdated(self, memory_id: str, version: int) -> Entry | None:
+    def _to_be_done(self, memory_id: str, version: int) -> Entry | None:
         entry = self._tables.entries.get(memory_id)
-        is_there = entry is not None and entry.memory.version == version
-        return entry if is_there and memory_id in self._tables.outdated else None
+        if entry is None or entry.memory.version != version:
+            return None
+        lacks_codes = entry.passages is not None and not entry.passages.code_counts
+        return entry if lacks_codes or memory_id in self._tables.outdated else None

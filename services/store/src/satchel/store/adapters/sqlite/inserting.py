@@ -157,6 +157,8 @@ def write_passages(raw: sqlite3.Connection, key: int, passages: Passages) -> Non
             "INSERT INTO token_codes (memory, counts, codes) VALUES (?, ?, ?)",
             (key, passages.code_counts, passages.codes),
         )
+    if not passages.code_counts:
+        raw.execute("INSERT INTO without_codes (memory) VALUES (?)", (key,))
 
 
 def write_words(raw: sqlite3.Connection, key: int, memory: Prepared) -> None:

@@ -113,8 +113,11 @@ def model_of(raw: sqlite3.Connection) -> ModelIdentity | None:
 
 
 def is_reembedding(raw: sqlite3.Connection) -> bool:
-    """Tell whether vectors are being made anew for another model."""
-    return raw.execute("SELECT 1 FROM former_models").fetchone() is not None
+    """Tell whether there are vectors of another model than the one in use, which are to be made anew."""
+    found = raw.execute(
+        "SELECT 1 FROM stored_embeddings WHERE model IN (SELECT number FROM former_models) LIMIT 1"
+    )
+    return found.fetchone() is not None
 
 
 def head_of(raw: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file satchel/api/store/v1/maintenance_service.proto.
  */
 export const file_satchel_api_store_v1_maintenance_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5zYXRjaGVsL2FwaS9zdG9yZS92MS9tYWludGVuYW5jZV9zZXJ2aWNlLnByb3RvEhRzYXRjaGVsLmFwaS5zdG9yZS52MSIYChZSZWVtYmVkTWVtb3JpZXNSZXF1ZXN0IlEKF1JlZW1iZWRNZW1vcmllc1Jlc3BvbnNlEjYKC3JlZW1iZWRkaW5nGAEgASgLMiEuc2F0Y2hlbC5hcGkuc3RvcmUudjEuUmVlbWJlZGRpbmciFwoVR2V0UmVlbWJlZGRpbmdSZXF1ZXN0IlAKFkdldFJlZW1iZWRkaW5nUmVzcG9uc2USNgoLcmVlbWJlZGRpbmcYASABKAsyIS5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkZGluZyKCAwoLUmVlbWJlZGRpbmcSNQoFc3RhdGUYASABKA4yJi5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkZGluZ1N0YXRlEg4KBmRldGFpbBgCIAEoCRI4CgtzdG9yZV9tb2RlbBgDIAEoCzIjLnNhdGNoZWwuYXBpLnR5cGVzLnYxLk1vZGVsSWRlbnRpdHkSOwoOZW1iZWRkZXJfbW9kZWwYBCABKAsyIy5zYXRjaGVsLmFwaS50eXBlcy52MS5Nb2RlbElkZW50aXR5EhYKDm91dGRhdGVkX2NvdW50GAUgASgDEhUKDXBlbmRpbmdfY291bnQYBiABKAMSEwoLdG90YWxfY291bnQYByABKAMSEgoKZG9uZV9jb3VudBgIIAEoAxIsCghiZWd1bl9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKswBChBSZWVtYmVkZGluZ1N0YXRlEiEKHVJFRU1CRURESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWUkVFTUJFRERJTkdfU1RBVEVfRE9ORRABEhwKGFJFRU1CRURESU5HX1NUQVRFX05FRURFRBACEh0KGVJFRU1CRURESU5HX1NUQVRFX1JVTk5JTkcQAxIdChlSRUVNQkVERElOR19TVEFURV9XQUlUSU5HEAQSHQoZUkVFTUJFRERJTkdfU1RBVEVfVU5LTk9XThAFMqUCChJNYWludGVuYW5jZVNlcnZpY2USewoPUmVlbWJlZE1lbW9yaWVzEiwuc2F0Y2hlbC5hcGkuc3RvcmUudjEuUmVlbWJlZE1lbW9yaWVzUmVxdWVzdBotLnNhdGNoZWwuYXBpLnN0b3JlLnYxLlJlZW1iZWRNZW1vcmllc1Jlc3BvbnNlIgmQAgLSjBkCEAQwARKRAQoOR2V0UmVlbWJlZGRpbmcSKy5zYXRjaGVsLmFwaS5zdG9yZS52MS5HZXRSZWVtYmVkZGluZ1JlcXVlc3QaLC5zYXRjaGVsLmFwaS5zdG9yZS52MS5HZXRSZWVtYmVkZGluZ1Jlc3BvbnNlIiSQAgHSjBkCEAKC0+STAhUSEy9hcGkvdjEvcmVlbWJlZGRpbmdCWgoYZGV2LnNhdGNoZWwuYXBpLnN0b3JlLnYxQhdNYWludGVuYW5jZVNlcnZpY2VQcm90b1ABWiNzYXRjaGVsLmRldi9nby9hcGkvc3RvcmUvdjE7c3RvcmV2MWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_satchel_api_options_v1_options, file_satchel_api_types_v1_model]);
+  fileDesc("Ci5zYXRjaGVsL2FwaS9zdG9yZS92MS9tYWludGVuYW5jZV9zZXJ2aWNlLnByb3RvEhRzYXRjaGVsLmFwaS5zdG9yZS52MSIYChZSZWVtYmVkTWVtb3JpZXNSZXF1ZXN0IlEKF1JlZW1iZWRNZW1vcmllc1Jlc3BvbnNlEjYKC3JlZW1iZWRkaW5nGAEgASgLMiEuc2F0Y2hlbC5hcGkuc3RvcmUudjEuUmVlbWJlZGRpbmciGQoXQmVnaW5SZWVtYmVkZGluZ1JlcXVlc3QiUgoYQmVnaW5SZWVtYmVkZGluZ1Jlc3BvbnNlEjYKC3JlZW1iZWRkaW5nGAEgASgLMiEuc2F0Y2hlbC5hcGkuc3RvcmUudjEuUmVlbWJlZGRpbmciGgoYQ2FuY2VsUmVlbWJlZGRpbmdSZXF1ZXN0IlMKGUNhbmNlbFJlZW1iZWRkaW5nUmVzcG9uc2USNgoLcmVlbWJlZGRpbmcYASABKAsyIS5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkZGluZyIzChVHZXRSZWVtYmVkZGluZ1JlcXVlc3QSGgoHcHJvamVjdBgBIAEoCUIJyowZBRDIARgBIlAKFkdldFJlZW1iZWRkaW5nUmVzcG9uc2USNgoLcmVlbWJlZGRpbmcYASABKAsyIS5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkZGluZyLLAwoLUmVlbWJlZGRpbmcSNQoFc3RhdGUYASABKA4yJi5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkZGluZ1N0YXRlEg4KBmRldGFpbBgCIAEoCRI4CgtzdG9yZV9tb2RlbBgDIAEoCzIjLnNhdGNoZWwuYXBpLnR5cGVzLnYxLk1vZGVsSWRlbnRpdHkSOwoOZW1iZWRkZXJfbW9kZWwYBCABKAsyIy5zYXRjaGVsLmFwaS50eXBlcy52MS5Nb2RlbElkZW50aXR5EhYKDm91dGRhdGVkX2NvdW50GAUgASgDEhUKDXBlbmRpbmdfY291bnQYBiABKAMSEwoLdG90YWxfY291bnQYByABKAMSEgoKZG9uZV9jb3VudBgIIAEoAxIsCghiZWd1bl9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXVuY29kZWRfY291bnQYCyABKAMSMAoMY2FuY2VsbGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCqPAgoQUmVlbWJlZGRpbmdTdGF0ZRIhCh1SRUVNQkVERElOR19TVEFURV9VTlNQRUNJRklFRBAAEhoKFlJFRU1CRURESU5HX1NUQVRFX0RPTkUQARIcChhSRUVNQkVERElOR19TVEFURV9ORUVERUQQAhIdChlSRUVNQkVERElOR19TVEFURV9SVU5OSU5HEAMSHQoZUkVFTUJFRERJTkdfU1RBVEVfV0FJVElORxAEEh0KGVJFRU1CRURESU5HX1NUQVRFX1VOS05PV04QBRIfChtSRUVNQkVERElOR19TVEFURV9DQU5DRUxMRUQQBhIgChxSRUVNQkVERElOR19TVEFURV9JTkNPTVBMRVRFEAcy4gQKEk1haW50ZW5hbmNlU2VydmljZRJ7Cg9SZWVtYmVkTWVtb3JpZXMSLC5zYXRjaGVsLmFwaS5zdG9yZS52MS5SZWVtYmVkTWVtb3JpZXNSZXF1ZXN0Gi0uc2F0Y2hlbC5hcGkuc3RvcmUudjEuUmVlbWJlZE1lbW9yaWVzUmVzcG9uc2UiCZACAtKMGQIQBDABEp0BChBCZWdpblJlZW1iZWRkaW5nEi0uc2F0Y2hlbC5hcGkuc3RvcmUudjEuQmVnaW5SZWVtYmVkZGluZ1JlcXVlc3QaLi5zYXRjaGVsLmFwaS5zdG9yZS52MS5CZWdpblJlZW1iZWRkaW5nUmVzcG9uc2UiKpACAtKMGQUIygEQBILT5JMCGDoBKiITL2FwaS92MS9yZWVtYmVkZGluZxKaAQoRQ2FuY2VsUmVlbWJlZGRpbmcSLi5zYXRjaGVsLmFwaS5zdG9yZS52MS5DYW5jZWxSZWVtYmVkZGluZ1JlcXVlc3QaLy5zYXRjaGVsLmFwaS5zdG9yZS52MS5DYW5jZWxSZWVtYmVkZGluZ1Jlc3BvbnNlIiSQAgLSjBkCEASC0+STAhUqEy9hcGkvdjEvcmVlbWJlZGRpbmcSkQEKDkdldFJlZW1iZWRkaW5nEisuc2F0Y2hlbC5hcGkuc3RvcmUudjEuR2V0UmVlbWJlZGRpbmdSZXF1ZXN0Giwuc2F0Y2hlbC5hcGkuc3RvcmUudjEuR2V0UmVlbWJlZGRpbmdSZXNwb25zZSIkkAIB0owZAhACgtPkkwIVEhMvYXBpL3YxL3JlZW1iZWRkaW5nQloKGGRldi5zYXRjaGVsLmFwaS5zdG9yZS52MUIXTWFpbnRlbmFuY2VTZXJ2aWNlUHJvdG9QAVojc2F0Y2hlbC5kZXYvZ28vYXBpL3N0b3JlL3YxO3N0b3JldjFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_satchel_api_options_v1_options, file_satchel_api_types_v1_model]);
 
 /**
  * Asks for vectors of the embedder's model.
@@ -57,11 +57,90 @@ export const ReembedMemoriesResponseSchema: GenMessage<ReembedMemoriesResponse> 
   messageDesc(file_satchel_api_store_v1_maintenance_service, 1);
 
 /**
+ * Asks that vectors of the embedder's model are made.
+ *
+ * @generated from message satchel.api.store.v1.BeginReembeddingRequest
+ */
+export type BeginReembeddingRequest = Message<"satchel.api.store.v1.BeginReembeddingRequest"> & {
+};
+
+/**
+ * Describes the message satchel.api.store.v1.BeginReembeddingRequest.
+ * Use `create(BeginReembeddingRequestSchema)` to create a new message.
+ */
+export const BeginReembeddingRequestSchema: GenMessage<BeginReembeddingRequest> = /*@__PURE__*/
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 2);
+
+/**
+ * It has begun, or there is nothing to do.
+ *
+ * @generated from message satchel.api.store.v1.BeginReembeddingResponse
+ */
+export type BeginReembeddingResponse = Message<"satchel.api.store.v1.BeginReembeddingResponse"> & {
+  /**
+   * The progress.
+   *
+   * @generated from field: satchel.api.store.v1.Reembedding reembedding = 1;
+   */
+  reembedding?: Reembedding | undefined;
+};
+
+/**
+ * Describes the message satchel.api.store.v1.BeginReembeddingResponse.
+ * Use `create(BeginReembeddingResponseSchema)` to create a new message.
+ */
+export const BeginReembeddingResponseSchema: GenMessage<BeginReembeddingResponse> = /*@__PURE__*/
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 3);
+
+/**
+ * Asks for the end of it.
+ *
+ * @generated from message satchel.api.store.v1.CancelReembeddingRequest
+ */
+export type CancelReembeddingRequest = Message<"satchel.api.store.v1.CancelReembeddingRequest"> & {
+};
+
+/**
+ * Describes the message satchel.api.store.v1.CancelReembeddingRequest.
+ * Use `create(CancelReembeddingRequestSchema)` to create a new message.
+ */
+export const CancelReembeddingRequestSchema: GenMessage<CancelReembeddingRequest> = /*@__PURE__*/
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 4);
+
+/**
+ * It has ended.
+ *
+ * @generated from message satchel.api.store.v1.CancelReembeddingResponse
+ */
+export type CancelReembeddingResponse = Message<"satchel.api.store.v1.CancelReembeddingResponse"> & {
+  /**
+   * How far it came.
+   *
+   * @generated from field: satchel.api.store.v1.Reembedding reembedding = 1;
+   */
+  reembedding?: Reembedding | undefined;
+};
+
+/**
+ * Describes the message satchel.api.store.v1.CancelReembeddingResponse.
+ * Use `create(CancelReembeddingResponseSchema)` to create a new message.
+ */
+export const CancelReembeddingResponseSchema: GenMessage<CancelReembeddingResponse> = /*@__PURE__*/
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 5);
+
+/**
  * Asks how far it is.
  *
  * @generated from message satchel.api.store.v1.GetReembeddingRequest
  */
 export type GetReembeddingRequest = Message<"satchel.api.store.v1.GetReembeddingRequest"> & {
+  /**
+   * Project to count. Empty means that of the metadata `satchel-project`, else
+   * every project that the caller may read.
+   *
+   * @generated from field: string project = 1;
+   */
+  project: string;
 };
 
 /**
@@ -69,7 +148,7 @@ export type GetReembeddingRequest = Message<"satchel.api.store.v1.GetReembedding
  * Use `create(GetReembeddingRequestSchema)` to create a new message.
  */
 export const GetReembeddingRequestSchema: GenMessage<GetReembeddingRequest> = /*@__PURE__*/
-  messageDesc(file_satchel_api_store_v1_maintenance_service, 2);
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 6);
 
 /**
  * How far it is.
@@ -90,7 +169,7 @@ export type GetReembeddingResponse = Message<"satchel.api.store.v1.GetReembeddin
  * Use `create(GetReembeddingResponseSchema)` to create a new message.
  */
 export const GetReembeddingResponseSchema: GenMessage<GetReembeddingResponse> = /*@__PURE__*/
-  messageDesc(file_satchel_api_store_v1_maintenance_service, 3);
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 7);
 
 /**
  * Stored vectors and the embedder's model.
@@ -143,14 +222,15 @@ export type Reembedding = Message<"satchel.api.store.v1.Reembedding"> & {
   pendingCount: bigint;
 
   /**
-   * Memories that were outdated when the last re-embedding began. 0 without one.
+   * Memories, of every project, that the last re-embedding had to do when it began.
+   * 0 without one, and where one project is counted.
    *
    * @generated from field: int64 total_count = 7;
    */
   totalCount: bigint;
 
   /**
-   * Those of them that are done: they have new vectors, or are deleted.
+   * Those of them that are done: they have what they lacked, or are deleted.
    *
    * @generated from field: int64 done_count = 8;
    */
@@ -169,6 +249,21 @@ export type Reembedding = Message<"satchel.api.store.v1.Reembedding"> & {
    * @generated from field: google.protobuf.Timestamp finished_at = 10;
    */
   finishedAt?: Timestamp | undefined;
+
+  /**
+   * Memories whose vectors are of the model in use and have no token codes beside
+   * them. Of a model that gives none these are all.
+   *
+   * @generated from field: int64 uncoded_count = 11;
+   */
+  uncodedCount: bigint;
+
+  /**
+   * When it was cancelled. Absent where it was not, or has begun again.
+   *
+   * @generated from field: google.protobuf.Timestamp cancelled_at = 12;
+   */
+  cancelledAt?: Timestamp | undefined;
 };
 
 /**
@@ -176,7 +271,7 @@ export type Reembedding = Message<"satchel.api.store.v1.Reembedding"> & {
  * Use `create(ReembeddingSchema)` to create a new message.
  */
 export const ReembeddingSchema: GenMessage<Reembedding> = /*@__PURE__*/
-  messageDesc(file_satchel_api_store_v1_maintenance_service, 4);
+  messageDesc(file_satchel_api_store_v1_maintenance_service, 8);
 
 /**
  * How the stored vectors stand to the embedder's model.
@@ -192,7 +287,8 @@ export enum ReembeddingState {
   UNSPECIFIED = 0,
 
   /**
-   * Every stored vector is of the embedder's model, or there is none.
+   * Every stored vector is of the embedder's model and has the token codes that it
+   * gives, or there is none.
    *
    * @generated from enum value: REEMBEDDING_STATE_DONE = 1;
    */
@@ -228,6 +324,24 @@ export enum ReembeddingState {
    * @generated from enum value: REEMBEDDING_STATE_UNKNOWN = 5;
    */
   UNKNOWN = 5,
+
+  /**
+   * The embedder has the model in use, and there are memories with vectors of
+   * another: a re-embedding was cancelled. These are found by words alone.
+   *
+   * @generated from enum value: REEMBEDDING_STATE_CANCELLED = 6;
+   */
+  CANCELLED = 6,
+
+  /**
+   * Every stored vector is of the embedder's model, but memories that were stored
+   * before there were token codes have none. They are found, and compared with
+   * questions less closely than others. `ReembedMemories` and `BeginReembedding`
+   * make the codes.
+   *
+   * @generated from enum value: REEMBEDDING_STATE_INCOMPLETE = 7;
+   */
+  INCOMPLETE = 7,
 }
 
 /**
@@ -261,6 +375,10 @@ export const MaintenanceService: GenService<{
    * state than `running` and `waiting`. Where every vector is of the embedder's
    * model, it is also the first.
    *
+   * Memories that have vectors of that model but no token codes beside them, though
+   * it gives some, are embedded again too, after all others. They are found by
+   * their vectors meanwhile, and nothing is degraded for them.
+   *
    * Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer at the
    * beginning; STORE_UNAVAILABLE (UNAVAILABLE).
    *
@@ -270,6 +388,40 @@ export const MaintenanceService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReembedMemoriesRequestSchema;
     output: typeof ReembedMemoriesResponseSchema;
+  },
+  /**
+   * Begins what `ReembedMemories` does, or joins it, and returns at once.
+   *
+   * `GetReembedding` shows the progress, `CancelReembedding` ends it. Safe to repeat.
+   *
+   * Errors: PEER_UNAVAILABLE (UNAVAILABLE) when the embedder does not answer;
+   * STORE_UNAVAILABLE (UNAVAILABLE).
+   *
+   * @generated from rpc satchel.api.store.v1.MaintenanceService.BeginReembedding
+   */
+  beginReembedding: {
+    methodKind: "unary";
+    input: typeof BeginReembeddingRequestSchema;
+    output: typeof BeginReembeddingResponseSchema;
+  },
+  /**
+   * Ends a re-embedding before its time, and returns how far it came.
+   *
+   * At most the batch in the embedder's hands is still done. What has new vectors
+   * keeps them. Memories that have not are found by words alone, and answers stay
+   * degraded, until a further call begins again, which does only the rest; where
+   * none but token codes were missing, everything is found as before. Also calls of
+   * `ReembedMemories` end. A restart begins nothing. Without a re-embedding, nothing
+   * happens. Safe to repeat.
+   *
+   * Errors: STORE_UNAVAILABLE (UNAVAILABLE).
+   *
+   * @generated from rpc satchel.api.store.v1.MaintenanceService.CancelReembedding
+   */
+  cancelReembedding: {
+    methodKind: "unary";
+    input: typeof CancelReembeddingRequestSchema;
+    output: typeof CancelReembeddingResponseSchema;
   },
   /**
    * Reports whether the stored vectors are of the embedder's model, and how far a
