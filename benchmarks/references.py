@@ -109,10 +109,12 @@ def _bm25(spaces: Mapping[str, Sequence[Memory]]) -> Rank:
 
     def ranked(question: Question) -> Sequence[Memory]:
         query = " OR ".join(f'"{word}"' for word in _WORD.findall(question.query))
+        if not query:
+            return []
         rows = databases[question.namespace].execute(
             "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank, rowid", (query,)
         )
-        return [spaces[question.namespace][row] for (row,) in rows] if query else []
+        return [spaces[question.namespace][row] for (row,) in rows]
 
     return ranked
 

@@ -1,5 +1,7 @@
 """What raises a memory beside words and meaning, each signal alone, and what has none of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +88,24 @@ def test_a_question_names_a_speaker_by_capitals_or_without_any() -> None:
     assert named_speakers("What will Ann's plan be?", texts).tolist() == [0, 1, 0, 1, 0]
     assert named_speakers("where does ann live", texts).tolist() == [0, 1, 0, 1, 0]
     assert named_speakers("What is the Note about?", texts).tolist() == [0, 0, 0, 0, 0]
+
+
+def test_the_word_that_begins_a_question_names_no_heading() -> None:
+    assert named_speakers("What did we decide?", ["What: a trial", "What: a delay"]).tolist() == [0, 0]
+    assert named_speakers("How do I deploy?", ["How to: deploy", "How to: test"]).tolist() == [0, 0]
+    assert named_speakers("Will Will come?", ["Will: yes", "Will: no"]).tolist() == [1, 1]
+
+
+def test_an_article_and_a_verb_tell_no_time() -> None:
+    assert tell_time(["I ate an apple", "He may come", "7 May 2023"]).tolist() == [0, 0, 1]
+
+
+def test_codes_of_another_width_are_not_compared() -> None:
+    memories = located(("a", SIDE[:1]), ("b", SIDE[1:2]))
+    codes, counts = np.zeros((2, 6), dtype=np.uint64), np.array([1, 1])
+    found = replace(memories, codes=codes, code_counts=counts)
+    evidence = Evidence(query=SIDE[0], query_codes=np.zeros((1, 12), dtype=np.uint64), question="What?")
+    assert len(rank(found, evidence, Tuning(), collapsing=False).places) == 2
 
 
 @pytest.mark.parametrize(

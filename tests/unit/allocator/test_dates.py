@@ -40,7 +40,23 @@ def test_a_relative_time_is_resolved(text: str, note: str) -> None:
     assert dates_note(text, WEDNESDAY) == note
 
 
-@pytest.mark.parametrize("text", ["", "today", "in May", "the last straw", "yesterdays", "999 years ago"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "today",
+        "in May",
+        "the last straw",
+        "yesterdays",
+        "999 years ago",
+        "the last weeks",
+        "last years",
+        "The next day we left. On the last day it rained.",
+        "la\u017ft week",
+        "last fr\u0131day",
+        "an derni\u00e8r",
+    ],
+)
 def test_what_is_no_relative_time_or_beyond_the_calendar_has_no_note(text: str) -> None:
     assert not dates_note(text, date(500, 1, 1))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from satchel.cli.output import tell, write_json, write_line, write_text
 from satchel.cli.place import Place, Show
 from satchel.cli.session import request, run
 from satchel.gateway.clients import Clients
+from satchel.gateway.data_folder import DataFolder
 from satchel.gateway.transcoder import codec
 from satchel.runtime.errors import InvalidRequest
 from satchel.runtime.validation import validate
@@ -40,7 +42,8 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     message = request(pb.StoreMemoryRequest, content=read_argument(text), project=place.project, **fields)
 
     async def work(clients: Clients) -> pb.StoreMemoryResponse:
-        return await _with_vectors(clients, await clients.memory.StoreMemory(message), place.project)
+        answer = await clients.memory.StoreMemory(message)
+        return await _with_vectors(clients, answer, place.project) if _runs_alone(place) else answer
 
     stored = run(place, show, "store", work)
     if show.as_json:
@@ -53,6 +56,12 @@ def store(place: Place, show: Show, text: str, fields: Mapping[str, object]) -> 
     tell(f"{verb}: {what['type']} in {stored.wing}/{stored.room}, {stored.token_count} tokens{pending}.")
 
 
+def _runs_alone(place: Place) -> bool:
+    """Tell whether the services run in this process and end with it."""
+    owner = None if place.url else DataFolder(place.data_dir).owner()
+    return owner is not None and owner.pid == os.getpid()
+
+
 async def _with_vectors(
     clients: Clients, stored: pb.StoreMemoryResponse, project: str
 ) -> pb.StoreMemoryResponse:
@@ -60,7 +69,10 @@ async def _with_vectors(
     until = time.monotonic() + _VECTORS_WITHIN_S
     while stored.embedding == EMBEDDING_STATE_PENDING and time.monotonic() < until:
         await asyncio.sleep(_PAUSE_S)
-        answer = await clients.memory.GetMemory(pb.GetMemoryRequest(id=stored.id, project=project))
+        try:
+            answer = await clients.memory.GetMemory(pb.GetMemoryRequest(id=stored.id, project=project))
+        except grpc.aio.AioRpcError:
+            break  # it is stored all the same
         stored.embedding = answer.memory.embedding
     return stored
 

@@ -83,6 +83,8 @@ def _late(standing: Standing, located: Located, evidence: Evidence, weights: Boo
     fused, nothing = standing.fused, np.zeros(len(standing.fused))
     if evidence.query is None or not len(evidence.query_codes) or not weights.late:
         return nothing
+    if located.codes.shape[1] != evidence.query_codes.shape[1]:
+        return nothing  # of another model than the question's, while one takes the other's place
     codes, counts = codes_by_memory(located.codes, located.code_counts, located.owners, len(fused))
     found = maxsim(evidence.query_codes, codes, counts, dimension=len(evidence.query))
     gained = standing.spread * weights.late * found - (1 - weights.fused_share) * (fused - fused.mean())

@@ -20,9 +20,9 @@ _TIME_WORDS = word_set(
     """
     yesterday today tonight tomorrow ago last next week weeks weekend month months year years since recently
     just monday tuesday wednesday thursday friday saturday sunday
-    january february march april may june july august september october november december
+    january february march april june july august september october november december
     hier aujourd demain dernier dernière derniere derniers dernières prochain prochaine semaine semaines mois
-    an ans année années annee annees depuis récemment recemment
+    ans année années annee annees depuis récemment recemment
     lundi mardi mercredi jeudi vendredi samedi dimanche
     janvier février fevrier mars avril mai juin juillet août aout septembre octobre novembre décembre decembre
     """
@@ -31,7 +31,6 @@ _YEARS = frozenset(map(str, range(1000, 3000)))
 _BREAKS = ".,;:!?()[]{}\"'\u2019-\u2013\u2014/*_"
 _TIMES = _TIME_WORDS | _YEARS
 _TO_BLANKS = str.maketrans(_BREAKS, " " * len(_BREAKS))
-_REMARK = re.compile(r"\s*\[[^\[\]]*\]$")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 
 
@@ -57,4 +56,8 @@ def are_questions(texts: Sequence[str]) -> Floats:
 
 def _is_question(text: str) -> bool:
     end = text[-_LOOKED_AT:].rstrip()
-    return (_REMARK.sub("", end) if end.endswith("]") else end).endswith(_QUESTION_MARKS)
+    if end.endswith("]"):
+        opening = end.rfind("[")
+        has_remark = opening >= 0 and "]" not in end[opening:-1]
+        end = end[:opening].rstrip() if has_remark else end
+    return end.endswith(_QUESTION_MARKS)

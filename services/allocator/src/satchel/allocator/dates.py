@@ -39,7 +39,7 @@ _UNITS = {
 }
 _SIDES = {
     **dict.fromkeys(("last", "dernier", "dernière", "derniere"), -1),
-    **dict.fromkeys(("this", "ce", "cette"), 0),
+    "this": 0,
     **dict.fromkeys(("next", "prochain", "prochaine"), 1),
 }
 _NEAR_DAYS = {
@@ -61,11 +61,13 @@ def _any_of(words: object) -> str:
 
 _NUMBER = rf"\d{{1,3}}|{_any_of(_NUMBERS)}"
 _UNIT = _any_of(_UNITS)
-_SPAN = _any_of([*_UNITS, *_DAYS])
+# One of them alone: "the last weeks" and "the next day" are no week and no day of a calendar.
+_SPANS = ("week", "weekend", "week-end", "month", "year", "semaine", "mois", "an", "année", "annee")
+_SPAN = _any_of([*_SPANS, *_DAYS])
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>{_any_of(_NEAR_DAYS)})"
     rf"|(?P<english>last|this|next) (?P<english_span>{_SPAN})"
-    rf"|(?P<french_span>{_SPAN}) (?P<french>derni[eè]re?|prochaine?)"
+    rf"|(?P<french_span>{_SPAN}) (?P<french>derni(?:er|[eè]re)|prochaine?)"
     rf"|(?P<ago>{_NUMBER}) (?P<ago_unit>{_UNIT}) ago"
     rf"|il y a (?P<il_y_a>{_NUMBER}) (?P<il_y_a_unit>{_UNIT}))\b",
     re.IGNORECASE,
@@ -103,7 +105,10 @@ def dates_note(text: str, said: date) -> str:
 
 
 def _meaning(match: re.Match[str], said: date) -> str:
-    """Return what one expression means; empty where that is beyond the calendar, or no day at all."""
+    """Return what one expression means; empty where that is beyond the calendar, or no day at all.
+
+    Or where letters are not those of a word, but only fold to them: the pattern ignores case.
+    """
     try:
         if near := match["near"]:
             return _day(said + timedelta(_NEAR_DAYS[near.lower()]))
@@ -112,7 +117,7 @@ def _meaning(match: re.Match[str], said: date) -> str:
             return _shifted(said, (match["ago_unit"] or match["il_y_a_unit"]).lower(), -count)
         side = _SIDES[(match["english"] or match["french"]).lower()]
         return _beside(said, (match["english_span"] or match["french_span"]).lower(), side)
-    except (OverflowError, ValueError):
+    except (OverflowError, ValueError, LookupError):
         return ""
 
 

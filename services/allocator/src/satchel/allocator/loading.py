@@ -111,10 +111,12 @@ class FetchedMemories:
     def _rows(self) -> tuple[Vectors, NDArray[np.int64], Codes, Counts]:
         """Return all passages as rows of one array, the memory and codes of each, and how many it has."""
         at = {place: index for index, place in enumerate(self._places)}
+        # Replies of two models differ in it while one takes the other's place.
+        dimension = next((reply.dimension for reply in self._replies if reply.vectors), 0)
         parts = [
             _reply_rows(reply, [at.get((number, row), -1) for row in range(len(reply.ids))])
             for number, reply in enumerate(self._replies)
-            if reply.vectors and reply.dimension
+            if reply.vectors and reply.dimension and reply.dimension == dimension
         ]
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from satchel.allocator.model import Floats
+from satchel.runtime.stopwords import word_set
 
 # A name of at most 40 code points, a colon and a space, as chat transcripts are written.
 _NAME = re.compile(r"[^\W\d_][\w .'\u2019-]{0,39}")
@@ -15,6 +16,13 @@ _LONGEST = 40
 _WORD = re.compile(r"\w+")
 # One memory that begins so may be a heading: who speaks, speaks twice.
 _LEAST_MEMORIES = 2
+# Begin questions, with a capital that makes no name of them, and headings ("How to: ...").
+_ASKING = word_set(
+    """
+    what why how when where who whom whose which do does did is are was were can could should would
+    que quoi pourquoi comment quand où ou qui quel quelle quels quelles est
+    """
+)
 
 
 def speaker(text: str) -> str:
@@ -51,4 +59,4 @@ def _words(question: str) -> frozenset[str]:
 
 def _is_named(name: str, words: frozenset[str]) -> bool:
     own = _WORD.findall(name)
-    return bool(own) and (own[0] in words or words.issuperset(own))
+    return bool(own) and own[0].lower() not in _ASKING and (own[0] in words or words.issuperset(own))
