@@ -21,6 +21,10 @@ from satchel.index.main import Built, build
 from satchel.index.settings import IndexSettings
 from satchel.runtime.errors import ServiceError
 from satchel.runtime.inprocess import InProcessChannel, InProcessServer
+from satchel.runtime.interceptors import default_chain
+from satchel.runtime.interceptors.auth import authenticator_of
+from satchel.runtime.keys import Key, KeyRing, KeySettings
+from satchel.runtime.settings import Secret
 from satchel.runtime.status import from_rpc_error
 
 SETTINGS = IndexSettings(
@@ -86,6 +90,25 @@ async def test_writes_are_found_and_deletions_gone_at_the_next_call() -> None:
     assert first.model.name == "test-model"
     assert (found(second), second.applied_revision, second.degraded) == (["b"], 3, False)
     assert (status.state, status.lag, status.memory_count) == (pb.INDEX_STATE_READY, 0, 1)
+
+
+async def test_a_key_of_one_project_sees_its_partitions_alone() -> None:
+    feed = FakeFeed(
+        [upsert(1, "a", direction(0), project="mine"), upsert(2, "b", direction(1), project="theirs")]
+    )
+    keys = KeyRing(KeySettings(keys=(Key("one", Secret("sk_one"), "read", projects=("mine",)),)))
+    async with serving(feed) as service:
+        await until(lambda: service.built.board.is_current)
+        guarded = InProcessServer(default_chain(authenticator=authenticator_of(keys)))
+        service.built.register(guarded)
+        key = (("authorization", "Bearer sk_one"),)
+        own = await rpc.IndexServiceStub(InProcessChannel(guarded)).GetIndexStatus(
+            pb.GetIndexStatusRequest(), metadata=key
+        )
+        every = await service.stub.GetIndexStatus(pb.GetIndexStatusRequest())
+
+    assert [one.project for one in own.partitions] == ["mine"]
+    assert {one.project for one in every.partitions} == {"mine", "theirs"}
 
 
 async def test_filter_has_every_condition_of_the_contract() -> None:

@@ -10,6 +10,7 @@ from satchel.index.errors import VectorMalformed
 from satchel.index.messages import decode_change, decode_filter, encode_model
 from satchel.index.model import Answer, Query
 from satchel.index.vectors import unpack_rows
+from satchel.runtime.interceptors.chain import current_principal
 
 _DEFAULT_TOP_K = 10
 _STATES = {
@@ -40,7 +41,8 @@ class IndexServicer(rpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[pb.GetIndexStatusRequest, pb.GetIndexStatusResponse],  # noqa: ARG002
     ) -> pb.GetIndexStatusResponse:
         """Report what the index holds and how far it is."""
-        return encode_status(await self._engine.status())
+        caller = current_principal()
+        return encode_status(await self._engine.status(), caller.projects if caller else frozenset())
 
     async def RebuildIndex(  # the contract's name
         self,
@@ -91,8 +93,8 @@ def encode_answer(answer: Answer) -> pb.SearchVectorsResponse:
     return response
 
 
-def encode_status(status: Status) -> pb.GetIndexStatusResponse:
-    """Return the state of the index."""
+def encode_status(status: Status, projects: frozenset[str]) -> pb.GetIndexStatusResponse:
+    """Return the state of the index, with the partitions of some projects; without any, of all."""
     contents = status.contents
     return pb.GetIndexStatusResponse(
         state=_STATES[status.state],
@@ -115,6 +117,7 @@ def encode_status(status: Status) -> pb.GetIndexStatusResponse:
                 graph=item.graph,
             )
             for item in contents.partitions
+            if not projects or item.project in projects
         ],
         memory_bytes=contents.memory_bytes,
     )
