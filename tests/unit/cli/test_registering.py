@@ -178,6 +178,30 @@ def test_a_file_that_was_changed_meanwhile_is_left_as_it_is(tmp_path: Path) -> N
     with pytest.raises(FileUnusable):
         replace_file(before, '{"new": 1}')
     assert file.read_text() == '{"by": "somebody else"}'
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_byte_order_mark_of_a_file_stays(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_bytes(b"\xef\xbb\xbf{}")
+
+    replace_file(read_file(file), '{"new": 1}')
+
+    assert file.read_bytes() == b'\xef\xbb\xbf{"new": 1}'
+
+
+def test_lines_of_toml_keep_their_ends() -> None:
+    added = CODEX.changed('model = "x"\r\n', ENTRY)
+    changed = CODEX.changed(added.replace("/opt/satchel", "old"), ENTRY)
+
+    assert added == changed
+    assert added.count("\r\n") == added.count("\n") > 3
+
+
+@pytest.mark.parametrize("text", ['mcp_servers = { other = { command = "x" } }', '[mcp_servers."satchel"]'])
+def test_toml_that_is_written_in_another_way_is_not_called_broken(text: str) -> None:
+    with pytest.raises(FileUnusable, match="cannot be changed safely"):
+        CODEX.changed(text, ENTRY)
 
 
 def test_the_clients_that_are_found_are_registered_and_a_second_time_changes_nothing(home: Path) -> None:

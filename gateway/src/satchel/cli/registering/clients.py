@@ -66,13 +66,19 @@ class Client:
             changed = text
             for name, value in entry.members.items():
                 changed = jsonc.with_member(changed, (*path, name), value)
-        if self._read(changed) != wanted:
+        if not self._holds(changed, wanted):
             raise FileUnusable("It is written in a way that cannot be changed safely.")
         return changed
 
     def snippet(self, entry: Entry) -> str:
         """Return what the file needs to hold, by itself."""
         return self.changed("", entry)
+
+    def _holds(self, text: str, wanted: object) -> bool:
+        try:
+            return self._read(text) == wanted
+        except FileUnusable:
+            return False
 
     def _read(self, text: str) -> object:
         return toml_text.read(text) if self.is_toml else jsonc.read(text)

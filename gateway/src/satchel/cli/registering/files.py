@@ -1,5 +1,6 @@
 """Reads a client's configuration file, and puts another in its place."""
 
+import codecs
 import os
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ class ConfigFile:
 
     @property
     def text(self) -> str:
-        """What it holds; nothing where it is not there.
+        """What it holds, without a byte order mark; nothing where it is not there.
 
         Raises:
             FileUnusable: it is not UTF-8.
@@ -49,18 +50,22 @@ def replace_file(before: ConfigFile, text: str) -> Path | None:
     """
     path = before.path
     path.parent.mkdir(parents=True, exist_ok=True)
-    backup = None if before.content is None else _kept(path)
+    mark = codecs.BOM_UTF8 if (before.content or b"").startswith(codecs.BOM_UTF8) else b""
+    backup = None
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
         try:
-            file.write(text.encode())
+            file.write(mark + text.encode())
             file.flush()
             os.fsync(file.fileno())
-            if backup is not None:
-                Path(file.name).chmod(path.stat().st_mode & 0o7777)
             _require_unchanged(before)
+            if before.content is not None:
+                Path(file.name).chmod(path.stat().st_mode & 0o7777)
+                backup = _kept(path)
             Path(file.name).replace(path)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
+            if backup is not None:
+                backup.unlink(missing_ok=True)
             raise
     return backup
 

@@ -11,21 +11,22 @@ _HEADER = re.compile(r"\s*\[")
 
 
 def with_table(text: str, path: Sequence[str], members: Mapping[str, str | list[str]]) -> str:
-    """Return the text with members of the table at a path; other members of it stay.
+    """Return the text with members of the table at a path; other members of it stay, and so do line ends.
 
     Raises:
         FileUnusable: the text is no TOML.
     """
     read(text)
     header = f"[{'.'.join(path)}]"
-    lines = text.splitlines()
+    end = "\r" if "\r\n" in text else ""  # stays at the end of each line
+    lines = text.removesuffix("\n").split("\n") if text else []
     places = [
         place for place, line in enumerate(lines) if line.split("#")[0].replace(" ", "").strip() == header
     ]
-    wanted = [f"{name} = {_written(value)}" for name, value in members.items()]
+    wanted = [f"{name} = {_written(value)}{end}" for name, value in members.items()]
     if not places:
-        before = [*lines, ""] if lines and lines[-1].strip() else lines
-        return "\n".join([*before, header, *wanted]) + "\n"
+        before = [*lines, end] if lines and lines[-1].strip() else lines
+        return "\n".join([*before, header + end, *wanted]) + "\n"
     start = places[0] + 1
     own = next((n for n in range(start, len(lines)) if _HEADER.match(lines[n])), len(lines))
     kept = _without(lines[start:own], members)
