@@ -92,6 +92,8 @@ def load(memories: Path, questions: Path) -> Corpus:
         question = _question(row, place)
         _check(question, contents, place)
         asked.append(question)
+    if not asked:
+        raise BadRecordError(f"{questions}: it has no question. Give one JSON object a line.")
     if len({one.id for one in asked}) < len(asked):
         raise BadRecordError(f"{questions}: an id occurs twice. Make the ids of questions unique.")
     return Corpus(stored, tuple(asked))

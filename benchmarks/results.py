@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.records import BadRecordError
+
 RECALL_DEPTHS = (5, 10, 20, 50)
 
 
@@ -133,11 +135,19 @@ def save(path: Path, systems: Sequence[Measured], about: Mapping[str, Any]) -> N
 
 
 def load(path: Path) -> tuple[Measured, ...]:
-    """Read the outcomes that `save` wrote."""
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    return tuple(
-        Measured(row["name"], tuple(_outcome(each) for each in row["outcomes"])) for row in whole["systems"]
-    )
+    """Read the outcomes that `save` wrote.
+
+    Raises:
+        BadRecordError: the file holds something else.
+    """
+    try:
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        return tuple(
+            Measured(row["name"], tuple(_outcome(each) for each in row["outcomes"]))
+            for row in whole["systems"]
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadRecordError(f"{path}: it is no result. Give a file that 'run' wrote.") from error
 
 
 def _outcome(row: Mapping[str, Any]) -> Outcome:

@@ -86,3 +86,8 @@ def test_text_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None:
 
     with pytest.raises(BadRecordError, match=r"questions\.jsonl, line 2: this is no JSON"):
         records.load(memories, questions)
+
+
+def test_a_corpus_without_a_question_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRecordError, match="it has no question"):
+        records.load(*write(tmp_path, [MEMORY], []))

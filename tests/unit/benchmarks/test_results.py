@@ -6,7 +6,7 @@ import pytest
 from benchmarks import baseline, curve, results, tables
 from benchmarks.asking import ask_all
 from benchmarks.curve import NotDrawableError
-from benchmarks.records import Corpus, Memory, Question
+from benchmarks.records import BadRecordError, Corpus, Memory, Question
 from benchmarks.references import all_references, fuse
 from benchmarks.results import Answer, Measured, Outcome
 
@@ -136,3 +136,19 @@ def test_results_at_different_budgets_are_not_drawn_together() -> None:
         curve.draw([one, other])
     with pytest.raises(NotDrawableError):
         curve.draw([])
+
+
+@pytest.mark.parametrize("text", ["not JSON", "{}", '{"systems": [{"name": "x"}]}', "[]"])
+def test_a_file_that_is_no_result_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadRecordError, match="it is no result"):
+        results.load(path)
+
+
+def test_a_question_without_words_finds_nothing_by_words() -> None:
+    corpus = Corpus(MEMORIES, (Question(id="q", namespace="n", query="?!", evidence=("1",)),))
+    by_words = all_references(corpus, letters)[1]
+
+    assert ask_all(by_words, corpus, (50,)).coverage(50) == 0

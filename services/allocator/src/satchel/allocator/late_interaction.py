@@ -13,10 +13,6 @@ MOST_QUERY_TOKENS = 64
 """Tokens of a query that are compared, the first ones: cost grows with them, and questions have some ten."""
 
 _WORD_BYTES = 8
-# Spread of a query token's greatest agreement with the turns of a talk under all-MiniLM-L6-v2: what a handful
-# of memories is taken to have, so that two or three are not torn apart by their own noise.
-_TYPICAL_SPREAD = 0.1
-_PRIOR_MEMORIES = 5.0
 # Numbers of one step, so that what it makes stays in the processor's cache.
 _STEP_NUMBERS = 1 << 16
 
@@ -60,8 +56,9 @@ def maxsim(
     ``query_codes`` is (query tokens, words) and ``codes`` (tokens, words), memory by memory as
     ``counts_per_memory`` says; ``dimension`` is the number of bits that count. Two tokens agree by
     1 - 2 * (bits that differ) / dimension, in [-1, 1]. Of each query token the greatest agreement with a
-    memory's tokens counts, in spreads from its mean over all memories that have codes; the spread of few is
-    drawn to a typical one. The mean over the query tokens is returned; NaN for all without any.
+    memory's tokens counts, in spreads from its mean over all memories that have codes; two memories stand one
+    spread on either side of it, however little they differ. The mean over the query tokens is returned; NaN
+    for all without any.
 
     Source: Khattab and Zaharia 2020, ColBERT, section 3.3 (MaxSim), on signs as in Charikar 2002, section 3.
     """
